@@ -37,6 +37,30 @@ import Testing
         #expect(try await fixture.ask(FindCalledMessages("old", ["m-1"]), in: fixture.other).isEmpty)
     }
 
+    // UPMC reports by number, with a change of the badge: an app that got the vendor's push has the vendor's SENDMSG_SEQNO.
+    @Test func aReceiptWithABadgeFindsTheMessageByTheVendorsName() async throws {
+        let fixture = try await StoreFixture.make()
+        let message = try await send(fixture, named: "20480")
+        let scope = fixture.scope
+        let now = try await fixture.now()
+        func report(_ name: String) async throws -> ReceiptReply {
+            let holder = BadgeHolder(key: "k1")
+            let receipt = AcknowledgeMessage(scope, .number(name), holder, .read, .keep, at: now)
+            return try await fixture.ask(receipt).reply
+        }
+        #expect(try await report("20480") == .orphan, "the upstream is not one of the tenant")
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.credential (tenant_id, credential_id, kind, sealed, fingerprint, origin) VALUES
+                ('\(fixture.acme)', 'old', 'upstream-\(scope.vendor)', '\\x01', '\\x01', 'api');
+            """
+        )
+        #expect(try await report("20480") == .recorded, "the receipt of \(message)")
+        #expect(try await report("20480") == .repeated)
+        #expect(try await report("20481") == .orphan)
+    }
+
     // An app reports a push of the vendor's by the vendor's name of it, also where that name is a UUID in another spelling.
     @Test(arguments: ["m-1", "3F0C2C1E-0A55-4F6E-9A3C-5D2B9A1E7C11"])
     func aReceiptByTheVendorsNameIsThatOfTheMessage(name: String) async throws {

@@ -1,6 +1,6 @@
--- Records a receipt by a message's number or id, from the reporter with this token, key or user, and changes the badge: p_badge -1 subtracts one at the
--- holder's first read of the message, 0 and more sets it, null leaves it. If several of the reporter's identities were sent the message, the
--- first one counts whose push was accepted, or else the first one that may have been sent it.
+-- Records a receipt by a message's number, an upstream's name of it (`called_message`), or its id, from the reporter with this token, key or user, and changes
+-- the badge: p_badge -1 subtracts one at the holder's first read of the message, 0 and more sets it, null leaves it. If several of the reporter's identities
+-- were sent the message, the first one counts whose push was accepted, or else the first one that may have been sent it.
 CREATE OR REPLACE FUNCTION gateway.acknowledge(
     p_tenant text, p_app text, p_vendor text, p_ref text, p_message uuid, p_key text, p_token text, p_user text, p_kind text,
     p_badge integer, p_at timestamptz, p_node text)
@@ -30,6 +30,9 @@ BEGIN
     IF v_message IS NULL THEN
         SELECT r.message_id INTO v_message FROM gateway.message_ref r
             WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_ref;
+        IF NOT FOUND THEN
+            SELECT c.message_id INTO v_message FROM gateway.called_message(p_tenant, p_app, p_vendor, p_ref) AS c;
+        END IF;
     END IF;
     SELECT x.due_day, x.observed_from IS NOT NULL, x.recipients INTO v_day, v_is_observed, v_recipients FROM gateway.message x
         WHERE x.tenant_id = p_tenant AND x.message_id = v_message AND x.app_id = p_app;
