@@ -72,6 +72,11 @@ package struct TriedPath: Sendable, Hashable {
     }
 }
 
+extension CredentialID {
+    /// The name of an upstream in the rows of deliveries.
+    var upstreamTransport: String { Self.upstreamPrefix + rawValue }
+}
+
 /// Why a target leaves a path.
 enum PathEnd: Sendable, Hashable {
     /// The peer's reason.

@@ -9,7 +9,8 @@ package struct ForwardPolicy: Sendable {
     package var queues = 256
     /// 100 calls of a queue before it is given back, so that a long queue leaves its place to others.
     package var callsPerTurn = 100
-    /// 60 s. Longer than a call (`OutgoingLimits.call`) with its bookkeeping: otherwise two nodes would make it.
+    /// 60 s. Longer than three calls (`OutgoingLimits.call`) with their bookkeeping, as many as one takes that needs a key of the upstream: otherwise two nodes
+    /// would make it.
     package var lease = Duration.seconds(60)
     /// 1 s after the first failure of a call, doubled with each further one up to 5 min.
     package var firstRetry = Duration.seconds(1)

@@ -49,23 +49,19 @@ package struct UpstreamForwardCaller: ForwardCaller {
     package func call(_ lease: ForwardLease) async -> ForwardVerdict {
         guard let target = find(lease.queue.credential) else { return .failed("upstream not open", after: nil) }
         let adapter = adapters[lease.call.vendor]
-        guard let request = request(of: lease.call, adapter, target) else {
-            return .refused("not a call of this upstream")
-        }
+        let call = lease.call.request(at: clock.now())
+        guard let request = request(call, adapter, target) else { return .refused("not a call of this upstream") }
         do throws(OutgoingError) {
-            let response = try await client.call(
-                request,
-                to: target.server,
-                collecting: OutgoingLimits.collectedBytes
-            )
-            let status = response.status
-            var answer = VendorResponse(status: status, headers: response.fields)
-            // A longer answer ends the call; its status is the answer.
-            do throws(OutgoingError) { answer.body = try await response.body.bytes(upTo: Self.answerBytes) } catch {
-                guard error == .indeterminate(.tooLong) else { throw error }
-            }
+            var answer = try await self.answer(to: request, target)
             guard let forwarding = adapter as? any ForwardingVendor else {
-                return ForwardVerdict(status: status, retryAfter: Self.retryAfter(answer))
+                return ForwardVerdict(status: answer.status, retryAfter: Self.retryAfter(answer))
+            }
+            // Three calls end within a lease. A refused call has changed nothing.
+            let asking = forwarding.keyCall(for: call, refusedBy: answer)
+            if let ask = asking.flatMap({ self.request($0, adapter, target) }) {
+                let key = try await self.answer(to: ask, target)
+                let keyed = forwarding.keyed(call, by: key).flatMap { self.request($0, adapter, target) }
+                if let keyed { answer = try await self.answer(to: keyed, target) }
             }
             let verdict = forwarding.verdict(of: answer)
             if case .failed(let reason, after: nil) = verdict { return .failed(reason, after: Self.retryAfter(answer)) }
@@ -81,13 +77,26 @@ package struct UpstreamForwardCaller: ForwardCaller {
         }
     }
 
+    private func answer(
+        to request: OutgoingRequest,
+        _ target: Target
+    ) async throws(OutgoingError) -> VendorResponse {
+        let response = try await client.call(request, to: target.server, collecting: OutgoingLimits.collectedBytes)
+        var answer = VendorResponse(status: response.status, headers: response.fields)
+        // A longer answer ends the call; its status is the answer.
+        do throws(OutgoingError) { answer.body = try await response.body.bytes(upTo: Self.answerBytes) } catch {
+            guard error == .indeterminate(.tooLong) else { throw error }
+        }
+        return answer
+    }
+
     private func request(
-        of call: ForwardedCall,
+        _ call: VendorRequest,
         _ adapter: (any VendorAdapter)?,
         _ target: Target
     ) -> OutgoingRequest? {
         let now = clock.now()
-        var request = call.request(at: now)
+        var request = call
         if let forwarding = adapter as? any ForwardingVendor {
             request = forwarding.authorized(request, for: target.settings)
         }

@@ -97,6 +97,14 @@ package enum UPMCCall: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the call may be the first one of a device.
+    var registers: Bool {
+        switch self {
+        case .registerService, .addService, .registerServiceAndUser, .registerWebServiceAndUser: true
+        default: false  // calls of registered devices, and of back ends
+        }
+    }
+
     /// Calls of the gateway, not of the vendor (docs/contracts/upmc.md#1.11).
     var isHistory: Bool { self == .messageList || self == .message || self == .unreadCount }
 

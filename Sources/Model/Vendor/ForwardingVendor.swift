@@ -41,6 +41,12 @@ package protocol ForwardingVendor: VendorAdapter {
 
     /// The meaning of an answer; its body is at most 1 MiB. A longer one is empty here.
     func verdict(of response: VendorResponse) -> ForwardVerdict
+
+    /// The call that gets the upstream's own key, for want of which `answer` refuses the request; nil: no key would help. Its repetition must be harmless.
+    func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest?
+
+    /// The request with the key of the answer to `keyCall`; nil: the answer has none.
+    func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest?
 }
 
 extension ForwardingVendor {
@@ -53,4 +59,8 @@ extension ForwardingVendor {
     package func verdict(of response: VendorResponse) -> ForwardVerdict {
         ForwardVerdict(status: response.status)
     }
+
+    package func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest? { nil }
+
+    package func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest? { nil }
 }

@@ -13,9 +13,6 @@ package protocol UpstreamTransport: Sendable {
 extension CredentialID {
     /// The beginning of the names of upstreams in the rows of deliveries.
     package static let upstreamPrefix = "upstream:"
-
-    /// The name of an upstream in the rows of deliveries.
-    package var upstreamTransport: String { Self.upstreamPrefix + rawValue }
 }
 
 /// A call that sends a message, as it is recorded: under which lease of its slice, and its number under this lease.

@@ -30,9 +30,52 @@ extension UPMCAdapter: ForwardingVendor {
             let value = String(decoding: part.bytes, as: UTF8.self)
             return "\(PercentCoding.encode(part.name))=\(PercentCoding.encode(value))"
         }
-        stored.headers[.contentType] = "application/x-www-form-urlencoded"
+        stored.headers[.contentType] = Self.formType
         stored.body = Array(pairs.joined(separator: "&").utf8)
         return stored
+    }
+
+    /// With `security.using`, the vendor refuses calls of apps that have no key of its own (docs/contracts/upmc.md#1.4). The gateway asks for one as the app
+    /// would, for the same app, user and token. Assumed: a device that is perhaps not registered asks with the prefix of one that is not.
+    package func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest? {
+        guard let call = UPMCCall(path: request.path), call.caller == .device, !call.isMarketing,
+            call != .askingAuthorization, Self.code(of: answer) == UPMCCode.unauthorized.rawValue,
+            let parameters = try? self.parameters(of: request), let end = request.path.lastIndex(of: "/")
+        else { return nil }
+        var fields = ["APP_ID", "PSID", "PNSID", "DEVICE_ID"].map { ($0, parameters.echo($0)) }
+        let user = parameters.echo("CUID")
+        fields.append(("CUID", (call.registers ? AuthKey.newPrefix : "") + AuthKey.plain(user)))
+        let form = fields.filter { !$0.1.isEmpty }.map { "\($0.0)=\(PercentCoding.encode($0.1))" }
+        var ask = request
+        ask.route = UPMCCall.askingAuthorization.rawValue
+        ask.method = .post
+        ask.path = String(request.path[..<end]) + UPMCCall.askingAuthorization.path
+        ask.query = nil
+        ask.headers[.contentType] = Self.formType
+        ask.body = Array(form.joined(separator: "&").utf8)
+        return ask
+    }
+
+    /// In a form with the other fields; in the query where the body is not one.
+    package func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest? {
+        guard case .accepted = verdict(of: answer), let body = (try? JSONParser.parse(answer.body))?["BODY"],
+            let key = (body.array?.first ?? body)["AUTHKEY"]?.lenientString, !key.isEmpty
+        else { return nil }
+        var keyed = request.without { $0 == "AUTHKEY" }
+        let field = "AUTHKEY=" + PercentCoding.encode(key)
+        let type = request.headers[.contentType]?.lowercased() ?? ""
+        if type.hasPrefix(Self.formType), !keyed.body.isEmpty {
+            keyed.body += Array("&\(field)".utf8)
+        } else {
+            keyed.query = keyed.query.map { "\($0)&\(field)" } ?? field
+        }
+        return keyed
+    }
+
+    private static let formType = "application/x-www-form-urlencoded"
+
+    private static func code(of answer: VendorResponse) -> String? {
+        (try? JSONParser.parse(answer.body))?["HEADER"]?["RESULT_CODE"]?.lenientString
     }
 
     /// The code is in the body, below 200 (docs/contracts/upmc.md#1.5).

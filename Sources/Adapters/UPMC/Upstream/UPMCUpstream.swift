@@ -2,7 +2,8 @@ package import Model
 
 /// The vendor's real service, which the gateway can call. Its limits are in docs/vendors/upmc.md#as-an-upstream.
 ///
-/// Every call leaves as it arrived, `AUTHKEY` included: the side that answers the calls of a device issues its keys.
+/// A proxied call leaves as it arrived, `AUTHKEY` included: the side that answers the calls of a device issues its keys. Forwarded calls get a key of the vendor
+/// (`keyCall`).
 extension UPMCAdapter: UpstreamAdapter {
     package var upstreamForm: UpstreamForm {
         UpstreamForm(

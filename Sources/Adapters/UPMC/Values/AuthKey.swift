@@ -32,10 +32,12 @@ struct AuthKey {
     }
 
     static let guest = "GUEST"
+    /// In front of the user, in calls of a device that is not registered yet.
+    static let newPrefix = "TMP0"
 
     /// The user without the prefix of a device that is not registered yet; an empty user is a guest.
     static func plain(_ user: String) -> String {
-        let name = user.hasPrefix("TMP0") ? String(user.dropFirst(4)) : user
+        let name = user.hasPrefix(newPrefix) ? String(user.dropFirst(newPrefix.count)) : user
         return name.isEmpty ? guest : name
     }
 
