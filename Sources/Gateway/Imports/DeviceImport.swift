@@ -315,3 +315,8 @@ package struct DeviceImport {
         try done(state)
     }
 }
+
+extension ImportedFacts {
+    /// Whether the user does not want pushes, or has withdrawn a consent.
+    fileprivate var isOptOut: Bool { acceptsPush == false || consents.contains { $0.state == .unsubscribed } }
+}

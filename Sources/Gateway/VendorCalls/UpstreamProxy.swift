@@ -71,11 +71,54 @@ final class UpstreamProxy: Sendable {
             return fails(.crowded, credential, kind)
         }
         let request = ProxiedCall.request(prepared, of: call, compressed, by: name)
-        let outcome = await answer(to: request, upstream.server, kind, place, within: limit)
+        let end = ContinuousClock.now + (limit ?? OutgoingLimits().call)
+        var outcome = await answer(to: request, upstream.server, kind, place, within: limit)
+        if let keyed = await keyed(call, after: outcome, dialect, settings, upstream, kind, until: end) {
+            outcome = await answer(to: keyed, upstream.server, kind, place, within: Self.rest(until: end))
+        }
         // A stream has its place until it ends.
         if case .answered(_, .stream) = outcome { return outcome }
         place.release()
         return outcome
+    }
+
+    /// The call with a key of the upstream, for a caller who shows one of the gateway, which the upstream has refused: nothing has happened yet. Nil: the outcome
+    /// stands.
+    @inline(never)
+    private func keyed(
+        _ call: VendorRequest,
+        after outcome: Outcome,
+        _ dialect: any UpstreamAdapter,
+        _ settings: BindingSettings,
+        _ upstream: OpenUpstreams.Upstream,
+        _ kind: CallKind,
+        until end: ContinuousClock.Instant
+    ) async -> OutgoingRequest? {
+        guard case .answered(let refusal, .whole) = outcome, let vendor = dialect as? any ForwardingVendor,
+            let ask = vendor.keyCall(for: call, refusedBy: refusal), vendor.showsOwnKey(call, settings: settings)
+        else { return nil }
+        let (server, host) = (upstream.server, upstream.server.url.host)
+        func request(_ call: VendorRequest) -> OutgoingRequest? {
+            dialect.prepare(call, for: upstream.settings, host: host, at: call.receivedAt)
+                .map { ProxiedCall.request($0, of: call, nil, by: name) }
+        }
+        guard let asking = request(ask) else { return nil }
+        do throws(OutgoingError) {
+            let rest = Self.rest(until: end)
+            let response = try await client.call(asking, to: server, within: rest, collecting: ProxiedCall.wholeBytes)
+            let bytes = try await response.body.bytes(upTo: ProxiedCall.wholeBytes)
+            counts.count(server.credential, kind, .answered(status: response.status))
+            let answer = VendorResponse(status: response.status, headers: response.fields, body: bytes)
+            return vendor.keyed(vendor.stored(call, settings: settings), by: answer).flatMap(request)
+        } catch {
+            _ = fails(.failed(error), server.credential, kind)
+            return nil
+        }
+    }
+
+    /// The time that is left of a call; at least a millisecond.
+    private static func rest(until end: ContinuousClock.Instant) -> Duration {
+        max(.milliseconds(1), ContinuousClock.now.duration(to: end))
     }
 
     private func answer(

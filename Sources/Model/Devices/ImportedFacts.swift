@@ -24,9 +24,6 @@ package struct ImportedFacts: Sendable, Hashable {
         self.badge = badge
         self.registeredAt = registeredAt
     }
-
-    /// Whether the user does not want pushes, or has withdrawn a consent.
-    package var isOptOut: Bool { acceptsPush == false || consents.contains { $0.state == .unsubscribed } }
 }
 
 /// A user's decision about a subject, with what is known about it.

@@ -42,6 +42,9 @@ package protocol ForwardingVendor: VendorAdapter {
     /// The meaning of an answer; its body is at most 1 MiB. A longer one is empty here.
     func verdict(of response: VendorResponse) -> ForwardVerdict
 
+    /// Whether the call shows a key that the gateway has issued: the upstream does not know it.
+    func showsOwnKey(_ request: VendorRequest, settings: BindingSettings) -> Bool
+
     /// The call that gets the upstream's own key, for want of which `answer` refuses the request; nil: no key would help. Its repetition must be harmless.
     func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest?
 
@@ -56,9 +59,9 @@ extension ForwardingVendor {
 
     package func authorized(_ request: VendorRequest, for upstream: UpstreamSettings) -> VendorRequest { request }
 
-    package func verdict(of response: VendorResponse) -> ForwardVerdict {
-        ForwardVerdict(status: response.status)
-    }
+    package func verdict(of response: VendorResponse) -> ForwardVerdict { ForwardVerdict(status: response.status) }
+
+    package func showsOwnKey(_ request: VendorRequest, settings: BindingSettings) -> Bool { false }
 
     package func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest? { nil }
 

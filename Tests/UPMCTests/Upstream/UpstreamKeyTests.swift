@@ -53,12 +53,27 @@ struct UpstreamKeyTests {
         #expect(Mount.adapter.keyed(get, by: key)?.body.isEmpty == true)
     }
 
+    @Test func onlyKeysOfTheGatewayAreItsOwn() {
+        let settings = Mount.settings(secrets: [UPMCSettings.secretName: Mount.secret])
+        let key = AuthKey(applicationID: "com.example.app", secret: Mount.secret)
+            .issue(user: "ann b", token: "aa01", now: Mount.now)
+        func isOwn(_ call: String, _ key: String, _ settings: BindingSettings) -> Bool {
+            let request = Mount.request("/upmc/\(call).ctl", Self.fields + "&AUTHKEY=" + PercentCoding.encode(key))
+            return Mount.adapter.showsOwnKey(request, settings: settings)
+        }
+        #expect(isOwn("rcv_register_sent_ack", key, settings))
+        #expect(!isOwn("rcv_register_sent_ack", key, Mount.settings()), "without its secret")
+        #expect(!isOwn("rcv_register_sent_ack", "theirs", settings))
+        #expect(!isOwn("rcv_register_message", key, settings), "a call of a back end")
+    }
+
     @Test func anAnswerWithoutAKeyIsNone() {
         let form = Mount.request("/upmc/rcv_register_sent_ack.ctl", Self.fields)
         let answers = [
             Self.answer("0000"), Self.answer("0000", #"[{"AUTHKEY":""}]"#), Self.answer("0000", "[]"),
             Self.answer("40100", #"[{"AUTHKEY":"k"}]"#), VendorResponse(status: 200, body: Array("no".utf8)),
             VendorResponse(status: 503),
+            Self.answer("0000", "[{\"AUTHKEY\":\"\(String(repeating: "k", count: UPMCLimits.tokenBytes + 1))\"}]"),
         ]
         for answer in answers { #expect(Mount.adapter.keyed(form, by: answer) == nil, "\(answer)") }
     }

@@ -30,7 +30,8 @@ struct Guard {
         }
     }
 
-    private func hasKey(_ request: VendorRequest) -> Bool {
+    /// Whether the call shows a valid key of the gateway.
+    func hasKey(_ request: VendorRequest) -> Bool {
         AuthKey(applicationID: settings.applicationID, secret: secrets[UPMCSettings.secretName]).accepts(
             parameters.echo("AUTHKEY"),
             user: parameters.echo("CUID"),

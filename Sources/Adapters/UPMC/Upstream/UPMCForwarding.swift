@@ -56,10 +56,18 @@ extension UPMCAdapter: ForwardingVendor {
         return ask
     }
 
+    package func showsOwnKey(_ request: VendorRequest, settings: BindingSettings) -> Bool {
+        guard let call = UPMCCall(path: request.path), call.caller == .device, !call.isMarketing,
+            let parameters = try? self.parameters(of: request)
+        else { return false }
+        return Guard(call, parameters, UPMCSettings(settings), settings.secrets).hasKey(request)
+    }
+
     /// In a form with the other fields; in the query where the body is not one.
     package func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest? {
         guard case .accepted = verdict(of: answer), let body = (try? JSONParser.parse(answer.body))?["BODY"],
-            let key = (body.array?.first ?? body)["AUTHKEY"]?.lenientString, !key.isEmpty
+            let key = (body.array?.first ?? body)["AUTHKEY"]?.lenientString,
+            (1...UPMCLimits.tokenBytes).contains(key.utf8.count)
         else { return nil }
         var keyed = request.without { $0 == "AUTHKEY" }
         let field = "AUTHKEY=" + PercentCoding.encode(key)

@@ -2,8 +2,8 @@ package import Model
 
 /// The vendor's real service, which the gateway can call. Its limits are in docs/vendors/upmc.md#as-an-upstream.
 ///
-/// A proxied call leaves as it arrived, `AUTHKEY` included: the side that answers the calls of a device issues its keys. Forwarded calls get a key of the vendor
-/// (`keyCall`).
+/// A proxied call leaves as it arrived. If the vendor refuses its `AUTHKEY`, and the gateway has issued that, it leaves once more with a key of the vendor; so do
+/// forwarded calls (`keyCall`).
 extension UPMCAdapter: UpstreamAdapter {
     package var upstreamForm: UpstreamForm {
         UpstreamForm(
