@@ -1,5 +1,5 @@
 -- `append_counts` counts canceled deliveries too, so that a receipt of one appends one row (`record_receipt`). One search for both kinds of receipts
 -- (`tried_target`; `record_receipt`, `acknowledge`).
 -- Oldest program: 39
--- Routines: 11bfd1486f173c4a
+-- Routines: 47c713678c4288af
 DROP FUNCTION IF EXISTS gateway.append_counts;
