@@ -139,21 +139,6 @@ struct KeyCrawlTests {
         }
     }
 
-    @Test func aKeyOfAnotherTenantFindsNothing() async throws {
-        try await NativeStage.on { stage in
-            let world = try await World(stage)
-            for operation in NativeOperations.all
-            where operation.path.contains("{message}") || operation.path.contains("{device}") {
-                let answer = try await world.call(operation, as: stage.otherKey)
-                // The inbox of an unknown device is empty.
-                let isEmpty = operation.id == "listDeviceInbox" && answer.text.contains(#""messages":[]"#)
-                #expect(answer.status == 404 || isEmpty, "\(answer.text)")
-            }
-            let list = try await stage.native(.GET, "/v1/messages", as: stage.otherKey)
-            #expect(list.json?["messages"] == [], "\(list.text)")
-        }
-    }
-
     @Test func aKeyOfTheAppOpensTheOperationsOfTheApp() async throws {
         try await NativeStage.on { stage in
             let world = try await World(stage)

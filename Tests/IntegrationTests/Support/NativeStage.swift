@@ -267,6 +267,8 @@ struct NativeStage: Sendable {
         var type = "application/json"
         var repeatKey: String?
         var bearer: String?
+        /// Without the header `Authorization`, whatever `bearer` is.
+        var isAnonymous = false
         var ifMatch: String?
         var node = 0
     }
@@ -274,7 +276,7 @@ struct NativeStage: Sendable {
     func call(_ call: Call) async throws -> HTTPCaller.Answer {
         var request = HTTPClientRequest(url: bases[call.node] + call.path)
         request.method = call.method
-        request.headers.add(name: "authorization", value: "Bearer \(call.bearer ?? key)")
+        if !call.isAnonymous { request.headers.add(name: "authorization", value: "Bearer \(call.bearer ?? key)") }
         // The shared client would ask for compressed answers, and refuse those that became very short.
         request.headers.add(name: "accept-encoding", value: "identity")
         if let repeatKey = call.repeatKey { request.headers.add(name: "idempotency-key", value: repeatKey) }
