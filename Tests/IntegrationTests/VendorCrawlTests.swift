@@ -75,8 +75,7 @@ struct VendorCrawlTests {
     // The calls of Braze's SDK are off by default.
     @Test(
         arguments: VendorCallTable.all.filter {
-            // The back end of the binding has no path of its own.
-            ($0.caller == .credential && !$0.path.hasPrefix("/site/")) || ($0.caller == .device && $0.vendor == .braze)
+            $0.caller == .credential || $0.caller == .device && $0.vendor == .braze
         }
     )
     func aCallWithACredentialOfItsOwnTakesNoOther(_ row: VendorCallTable.Row) async throws {
@@ -94,13 +93,48 @@ struct VendorCrawlTests {
             : [
                 ("expired", try signature(CrawledKeys.full, "Full", expiresIn: -3600)),
                 ("forged", try signature("another key", "Full")),
-                ("unknown", try signature(CrawledKeys.full, "Nobody")),
-                ("password", "Basic \(Data("mina:wrong".utf8).base64EncodedString())"),
+                ("unknown", try signature(CrawledKeys.full, "Nobody")), ("password", Self.basic("mina:wrong")),
+                // The two back ends have one user each.
+                ("neighbour", Self.basic(row.path.hasPrefix("/site/") ? CrawledKeys.mina : CrawledKeys.hong)),
             ]
         for (name, header) in wrong {
             let answer = try await call(row, ["Authorization": header])
             #expect(isRefused(answer, row), "\(name): \(answer.status) \(answer.text)")
         }
+    }
+
+    private static func basic(_ user: String) -> String { "Basic \(Data(user.utf8).base64EncodedString())" }
+
+    // The right password opens it: otherwise the refusals would show nothing.
+    @Test(arguments: [("/api", CrawledKeys.mina), ("/site/api", CrawledKeys.hong)])
+    func theBackEndOfEachAppKnowsItsOwnUser(_ path: String, _ user: String) async throws {
+        let headers = ["Authorization": Self.basic(user)]
+        let answer = try await world.http.call("GET", "\(path)/notifications/1", headers: headers)
+        #expect(answer.status == 404, "\(answer.status) \(answer.text)")
+    }
+
+    // The name in `/upstream/NAME` is the secret, and the admin listener has its three pages only: no key opens more.
+    @Test func noKeyOpensAnUnknownReportOrMoreOfTheAdminListener() async throws {
+        let world = try world
+        let http = try world.http
+        let name = String(repeating: "0", count: 32)
+        let keys = CrawledKeys.wrong + [("sender", CrawledKeys.sender), ("backend", world.apiKey)]
+        for (holder, key) in keys {
+            for path in ["/upstream/\(name)", "/upstream/\(name)/msgs"] {
+                for method in ["GET", "POST"] {
+                    let answer = try await http.call(method, path, method == "POST" ? [:] : nil, bearer: key)
+                    #expect(answer.status == 404, "\(holder): \(answer.status) \(answer.text)")
+                }
+            }
+        }
+        try await HTTPCaller(base: "http://" + world.adminAddress).closing { admin in
+            for path in ["/v1/messages", "/v1/keys", "/openapi.json", "/console", "/upstream/\(name)"] {
+                let answer = try await admin.call("GET", path, bearer: world.apiKey)
+                #expect(answer.status == 404, "\(path): \(answer.status) \(answer.text)")
+            }
+        }
+        let metrics = try await http.call("GET", "/metrics", bearer: world.apiKey)
+        #expect(!metrics.text.contains("# TYPE"), "\(metrics.status) \(metrics.text)")
     }
 
     @Test(
@@ -158,6 +192,10 @@ private enum CrawledKeys {
         ("expired", "expired-2a6c0e4d8f1b47395b7d9f1c3e5a8042"),
         ("foreign", "foreign-5e1b7d3f9a2c48604d6f8a0c2e7b9135"),
     ]
+    /// The users of the back ends of the apps `bank` and `other`.
+    static let mina = "mina:a password of mina's"
+    static let hong = "hong:a password of hong's"
+    static let site = "the full key of the hub of the app other"
     static let full = "the full key of the hub of the crawl"
     static let listen = "the listening key of the hub of the crawl"
     static let rest = "22222222-aaaa-4bbb-8ccc-dddddddddddd"
@@ -171,7 +209,8 @@ extension World {
         let secrets =
             CrawledKeys.wrong + [
                 ("sender", CrawledKeys.sender), ("full", CrawledKeys.full), ("listen", CrawledKeys.listen),
-                ("rest", CrawledKeys.rest), ("track", CrawledKeys.track), ("mina", "a password of mina's"),
+                ("rest", CrawledKeys.rest), ("track", CrawledKeys.track), ("site", CrawledKeys.site),
+                ("mina", String(CrawledKeys.mina.dropFirst(5))), ("hong", String(CrawledKeys.hong.dropFirst(5))),
             ]
         try writeKeys(secrets)
         let soon = ISO8601DateFormatter().string(from: Date().addingTimeInterval(2))
@@ -204,6 +243,11 @@ extension World {
                         appBackend: { users: [ { name: mina, passwordFile: mina.key } ] }
                   - id: other
                     platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+                    bindings:
+                      notificationhubs:
+                        hub: site-hub
+                        keys: [ { name: Full, valueFile: site.key, rights: [listen, send, manage] } ]
+                        appBackend: { prefix: site, users: [ { name: hong, passwordFile: hong.key } ] }
               - id: other
                 apiKeys:
                   - { name: sender, secretFile: foreign.key, scopes: [send, admin] }
