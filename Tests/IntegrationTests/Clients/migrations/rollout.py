@@ -1,8 +1,12 @@
 """An app whose rules go from proxying to serving and back, by `push-gateway routes` alone, and the count of every push (docs/routing.md)."""
 
+import itertools
 import json
 import re
+import threading
+import time
 from collections import Counter
+from collections.abc import Callable
 from urllib.parse import quote
 
 from .fleet import TEXT, Message, eventually, is_inside
@@ -16,6 +20,10 @@ MANY_PHONES = 200
 CONTROL_SECONDS = 10.0
 # Longer than the gateway waits for an answer (15 s).
 UNANSWERED_SECONDS = 60.0
+# While the percentage changes, the vendor and the push service are so slow that messages are always on their way.
+SLOW_SECONDS = 0.4
+# A node follows new rules within a second.
+FOLLOWED_SECONDS = 1.2
 
 
 class Rollout(Journey):
@@ -43,7 +51,7 @@ class Rollout(Journey):
         self.fallbacks()
         self.put(10)
         self.stage(kills["10"])
-        self.put(50)
+        self.change_meanwhile([50, 10, 50])
         self.stage(kills["50"])
         self.fallbacks()
         if "gateway" in self.kills:
@@ -82,6 +90,12 @@ class Rollout(Journey):
     # Rules.
 
     def put(self, percent: int) -> int:
+        """Rules of a percentage, which calls follow when this returns. Returns the version of the rules."""
+        version = self.set_percent(percent)
+        self.moved(percent)
+        return version
+
+    def set_percent(self, percent: int) -> int:
         """Devices, receipts and reads are served, and as many users get their sends from the gateway. Returns the version of the rules."""
         rollout = {"percent": percent, "by": "user", "salt": SALT}
         calls = [
@@ -100,9 +114,7 @@ class Rollout(Journey):
                 {"kinds": ["send"], "rollout": rollout, "action": "serve"}, {"kinds": ["send", "other"], "action": "proxy", "upstream": "old"},
             ]  # fmt: skip
             deliveries = [{"rollout": rollout, "paths": ["apns"]}, {"paths": ["old"]}]
-        version = self.set_rules(calls, deliveries)
-        self.moved(percent)
-        return version
+        return self.set_rules(calls, deliveries)
 
     def set_rules(self, calls: list[dict], deliveries: list[dict]) -> int:
         rules: dict = {"calls": calls, "deliveries": deliveries}
@@ -138,6 +150,94 @@ class Rollout(Journey):
         self.sides()
         self.fleet.look()
         self.count(may_repeat=any(victim != "stub" for victim in kills or []))
+
+    def change_meanwhile(self, percents: list[int]) -> None:
+        """The percentage changes while back ends send in both interfaces. Each message is pushed once to each phone, by one side: that of the user if all percentages agree."""
+        fleet, former = self.fleet, self.fleet.percent or 0
+        earlier = set(fleet.messages)
+        # Either side may push, until `moved`.
+        fleet.percent = None
+        self.slow_down()
+        calls, changes = self.send_during(percents)
+        for path, server in (("/_stub/faults", self.stub.control), ("/_simulator/script", fleet.simulator)):
+            server.call("DELETE", path, {})
+        self.arrive()
+        self.wait_until_idle()
+        fleet.collect()
+        for percent, (began, ended) in zip(percents, changes):
+            if not any(start < ended and end > began for start, end in calls):
+                raise AssertionError(f"no call was in flight when the percentage became {percent}")
+        messages = [message for text, message in fleet.messages.items() if text not in earlier]
+        self.one_side_each(messages, min(former, *percents), max(former, *percents))
+        fleet.report_all()
+        self.moved(percents[-1])
+        self.count()
+
+    def slow_down(self) -> None:
+        slow = {"fault": "slow", "seconds": SLOW_SECONDS, "path": self.vendor.send_path}
+        late = [{"token": "*", "status": 200, "latencyMs": int(SLOW_SECONDS * 1000)}]
+        for server, path, fault in ((self.stub.control, "/_stub/faults", slow), (self.fleet.simulator, "/_simulator/script", late)):
+            answer = server.json("POST", path, {}, fault)
+            if answer is None or answer.status != 200:
+                raise RuntimeError(f"{path}: {answer and answer.body}")
+
+    def send_during(self, percents: list[int]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+        """Sends to users with one phone while the rules change. Returns when each call in the vendor's interface and each change began and ended."""
+        fleet, alone = self.fleet, self.phones_of_single_users()
+        outside = itertools.cycle([phone for phone in alone if not self.is_member(phone, max(percents))])
+        anyone, some = itertools.cycle(alone), alone[:4]
+        calls: list[tuple[float, float]] = []
+        ends = threading.Event()
+
+        def lane(send: Callable[[], object], pause: float) -> None:
+            while not ends.wait(pause):
+                began = time.monotonic()
+                send()
+                calls.append((began, time.monotonic()))
+
+        def natively() -> None:
+            while not ends.wait(0.5):
+                self.send_natively(some)
+
+        # All pushes of the first lane are the vendor's. Its pauses are shorter than a change of the rules.
+        lanes = [
+            fleet.pool.submit(lane, lambda: fleet.send([next(outside)]), 0.1), fleet.pool.submit(lane, lambda: fleet.send([next(anyone)]), 0.3),
+            fleet.pool.submit(lane, lambda: fleet.send(some), 0.6), fleet.pool.submit(natively),
+        ]  # fmt: skip
+        changes = []
+        try:
+            for percent in percents:
+                time.sleep(FOLLOWED_SECONDS)
+                began = time.monotonic()
+                self.set_percent(percent)
+                changes.append((began, time.monotonic()))
+            time.sleep(FOLLOWED_SECONDS)
+        finally:
+            ends.set()
+        for sender in lanes:
+            sender.result()
+        return calls, changes
+
+    def one_side_each(self, messages: list[Message], lowest: int, highest: int) -> None:
+        """Each message was pushed to each phone by the gateway, or the vendor was asked for it: not both, and not neither."""
+        fleet, theirs = self.fleet, self.ids_of_vendor()
+        found = [(TEXT.search(push["payload"]), push["token"].lower()) for push in self.pushes_of_vendor()]
+        asked = {(text.group(), token) for text, token in found if text is not None}
+        sides: Counter[str] = Counter()
+        wrong = []
+        for message in messages:
+            for number, token in message.tokens.items():
+                ids, phone = fleet.pushes.get((message.text, token), set()), fleet.phones[number - 1]
+                is_ours, is_theirs = not ids <= theirs, (message.text, token) in asked
+                allowed = {self.is_ours(message, phone, percent) for percent in (lowest, highest)}
+                sides["gateway" if is_ours else "vendor"] += 1
+                if is_ours == is_theirs or is_ours not in allowed:
+                    wrong.append(f"{message.text} to phone {number}: gateway {is_ours}, vendor {is_theirs}")
+        if wrong:
+            raise AssertionError(f"while the percentage changed, {len(wrong)} pushes were made by both sides, by none or by the wrong one: {wrong[:10]}")
+        if len(sides) < 2:
+            raise AssertionError(f"while the percentage changed, one side has pushed everything: {sides}")
+        print(f"pushes while the percentage changed: {sides['vendor']} by the vendor, {sides['gateway']} by the gateway", flush=True)
 
     def gateway_knows(self) -> None:
         """Waits until the gateway has all tokens."""
