@@ -92,7 +92,7 @@ struct ImportRun {
         try Data(map.utf8).write(to: URL(filePath: self.map))
     }
 
-    /// Writes the compressed file beside a file, with `.gz` after its name.
+    /// Writes the compressed file next to a file, with `.gz` after its name.
     ///
     /// - Throws: `StageFailure` if it cannot be compressed.
     static func compress(_ file: String) async throws {

@@ -19,7 +19,7 @@ extension DeliveryExplanation {
         return earlier + [TriedPath(name, outcome: lastOutcome)]
     }
 
-    /// What became of the last path.
+    /// The outcome of the last path.
     private var lastOutcome: String {
         let snapshot = delivery.snapshot
         switch snapshot.state {
