@@ -30,7 +30,9 @@ struct ObjectCrawlTests {
         "storeMedia": (201, ""), "putCredential": (201, ""), "putApp": (201, ""),
     ]
     /// The calls by which a tenant with an app of the same name creates objects in it.
-    private static let createdInItsApp = ["createGroup": 201, "putTemplate": 201, "putCampaign": 201, "updateUser": 200]
+    private static let createdInItsApp = [
+        "createGroup": 201, "putTemplate": 201, "putCampaign": 201, "updateUser": 200,
+    ]
 
     /// The calls that create what others look for. An app comes last, because objects in it can be created then.
     private static let creating = Array(createdInItsApp.keys) + ["putCredential", "putApp"]

@@ -53,6 +53,13 @@ package struct VendorCatalog: Sendable {
         byVendor[Vendor(name)]?.reports ?? Reporting(received: .never, read: .never)
     }
 
+    /// The dialects whose receipts a setting of the app's binding switches on, with the name of the setting: a list.
+    package var receiptSettings: [Vendor: String] {
+        byVendor.compactMapValues { adapter in
+            if case .configured(let setting) = adapter.reports.received { setting } else { nil }
+        }
+    }
+
     /// The vendors that `isMeant` selects, in the order of the listing.
     package func vendors(_ isMeant: (Vendor) -> Bool) -> [Vendor] { adapters.map(\.vendor).filter(isMeant) }
 

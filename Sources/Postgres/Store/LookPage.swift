@@ -40,7 +40,13 @@ extension PostgresPool {
     /// Reads a page and the last row that was searched for it, in one snapshot: if rows were erased between the two, the next page would begin after rows that
     /// neither has searched.
     ///
-    /// - Parameter end: the statement that finds the last row; nil: all rows belong to the page.
+    /// - Parameters:
+    ///   - page: the statement that reads the page.
+    ///   - end: the one that finds the last row; nil: all rows belong to the page.
+    ///   - tenant: the owner of the rows.
+    ///   - read: reads the last row.
+    /// - Returns: the rows of the page, and the last row that was searched.
+    /// - Throws: `PostgresError`.
     func searched<End>(
         _ page: Statement,
         end: Statement?,

@@ -203,12 +203,3 @@ extension NativeAPI {
         .json(AnalyticsOperations.vendorList(Array(previews.vendors.byVendor.values)))
     }
 }
-
-extension VendorCatalog {
-    /// The dialects whose receipts a setting of the app's binding switches on, with the name of the setting: a list.
-    fileprivate var receiptSettings: [Vendor: String] {
-        byVendor.compactMapValues { adapter in
-            if case .configured(let setting) = adapter.reports.received { setting } else { nil }
-        }
-    }
-}
