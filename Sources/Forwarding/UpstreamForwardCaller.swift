@@ -64,6 +64,10 @@ package struct UpstreamForwardCaller: ForwardCaller {
                 if let keyed { answer = try await self.answer(to: keyed, target) }
             }
             let verdict = forwarding.verdict(of: answer)
+            // Keys are those of single devices: such a refusal says nothing about the calls of others.
+            if asking != nil, case .credential(let reason) = verdict {
+                return .failed(reason, after: Self.retryAfter(answer))
+            }
             if case .failed(let reason, after: nil) = verdict { return .failed(reason, after: Self.retryAfter(answer)) }
             return verdict
         } catch {

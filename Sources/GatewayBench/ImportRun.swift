@@ -98,7 +98,12 @@ struct ImportRun {
     static func compress(_ file: String) async throws {
         let log = file + ".gzip.log"
         let gzip = try ChildProcess("gzip", program: "/usr/bin/gzip", arguments: ["-k", "-f", file], logFile: log)
-        while gzip.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        do {
+            while gzip.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        } catch {
+            _ = await gzip.stop()
+            throw error
+        }
         guard await gzip.stop() == 0 else { throw StageFailure("gzip cannot compress \(file); see \(log)") }
     }
 

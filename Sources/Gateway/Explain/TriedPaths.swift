@@ -16,6 +16,8 @@ extension DeliveryExplanation {
         }
         let isUpstream = transport.hasPrefix(CredentialID.upstreamPrefix)
         let name = isUpstream ? String(transport.dropFirst(CredentialID.upstreamPrefix.count)) : transport
+        // A delivery that ended on a path which carried nothing keeps the transport of an earlier one.
+        guard !earlier.contains(where: { $0.path == name }) else { return earlier }
         return earlier + [TriedPath(name, outcome: lastOutcome)]
     }
 

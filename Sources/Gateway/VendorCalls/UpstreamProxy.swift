@@ -109,12 +109,17 @@ final class UpstreamProxy: Sendable {
             let bytes = try await response.body.bytes(upTo: ProxiedCall.wholeBytes)
             counts.count(server.credential, kind, .answered(status: response.status))
             let answer = VendorResponse(status: response.status, headers: response.fields, body: bytes)
+            // A call that cannot end in its time is not begun: the refusal is the answer.
+            guard ContinuousClock.now.duration(to: end) > Self.shortestRepetition else { return nil }
             return vendor.keyed(vendor.stored(call, settings: settings), by: answer).flatMap(request)
         } catch {
             _ = fails(.failed(error), server.credential, kind)
             return nil
         }
     }
+
+    /// 100 ms: most upstreams answer within this time.
+    private static let shortestRepetition = Duration.milliseconds(100)
 
     /// The time that is left of a call; at least a millisecond.
     private static func rest(until end: ContinuousClock.Instant) -> Duration {

@@ -37,9 +37,11 @@ extension UPMCAdapter: ForwardingVendor {
 
     /// With `security.using`, the vendor refuses calls of apps that have no key of its own (docs/contracts/upmc.md#1.4). The gateway asks for one as the app
     /// would, for the same app, user and token. Assumed: a device that is perhaps not registered asks with the prefix of one that is not.
+    ///
+    /// Calls with files are left out: the repetition is a form.
     package func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest? {
         guard let call = UPMCCall(path: request.path), call.caller == .device, !call.isMarketing,
-            call != .askingAuthorization, Self.code(of: answer) == UPMCCode.unauthorized.rawValue,
+            call != .askingAuthorization, call != .putLog, Self.code(of: answer) == UPMCCode.unauthorized.rawValue,
             let parameters = try? self.parameters(of: request), let end = request.path.lastIndex(of: "/")
         else { return nil }
         var fields = ["APP_ID", "PSID", "PNSID", "DEVICE_ID"].map { ($0, parameters.echo($0)) }
@@ -52,6 +54,8 @@ extension UPMCAdapter: ForwardingVendor {
         ask.path = String(request.path[..<end]) + UPMCCall.askingAuthorization.path
         ask.query = nil
         ask.headers[.contentType] = Self.formType
+        // The gateway reads the answer.
+        ask.headers[.acceptEncoding] = nil
         ask.body = Array(form.joined(separator: "&").utf8)
         return ask
     }

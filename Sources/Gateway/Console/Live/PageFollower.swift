@@ -53,7 +53,12 @@ struct PageFollower: Sendable {
                 let events = state.events(after: shown)
                 shown = state.version
                 // One by one: nothing is copied for a viewer, so that viewers who open a page, or take it slowly, need no memory of their own for it.
-                for event in events { try await writer.write(event) }
+                // All together have the time of one part, so that a slow reader is checked, and ends, as early as another.
+                let late = ContinuousClock.now + ResponseStream.writeTimeout
+                for event in events {
+                    guard ContinuousClock.now < late, !Task.isShuttingDownGracefully else { return }
+                    try await writer.write(event)
+                }
             }
             try await Task.sleep(for: limits.interval)
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully && !Task.isCancelled
