@@ -132,8 +132,11 @@ struct VendorCrawlTests {
                 let answer = try await admin.call("GET", path, bearer: world.apiKey)
                 #expect(answer.status == 404, "\(path): \(answer.status) \(answer.text)")
             }
+            // The control.
+            #expect(try await admin.call("GET", "/metrics").text.contains("# TYPE"))
         }
         let metrics = try await http.call("GET", "/metrics", bearer: world.apiKey)
+        #expect(metrics.status != 200 && metrics.status < 500, "\(metrics.status)")
         #expect(!metrics.text.contains("# TYPE"), "\(metrics.status) \(metrics.text)")
     }
 

@@ -160,7 +160,9 @@ class Rollout(Journey):
         self.slow_down()
         calls, changes = self.send_during(percents)
         for path, server in (("/_stub/faults", self.stub.control), ("/_simulator/script", fleet.simulator)):
-            server.call("DELETE", path, {})
+            answer = server.call("DELETE", path, {})
+            if answer is None or answer.status >= 300:
+                raise RuntimeError(f"{path}: {answer and answer.body}")
         self.arrive()
         self.wait_until_idle()
         fleet.collect()
@@ -170,6 +172,8 @@ class Rollout(Journey):
         messages = [message for text, message in fleet.messages.items() if text not in earlier]
         self.one_side_each(messages, min(former, *percents), max(former, *percents))
         fleet.report_all()
+        # `moved` looks for a phone whose side differs from that of this percentage.
+        fleet.percent = percents[-2]
         self.moved(percents[-1])
         self.count()
 
@@ -184,8 +188,11 @@ class Rollout(Journey):
     def send_during(self, percents: list[int]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
         """Sends to users with one phone while the rules change. Returns when each call in the vendor's interface and each change began and ended."""
         fleet, alone = self.fleet, self.phones_of_single_users()
-        outside = itertools.cycle([phone for phone in alone if not self.is_member(phone, max(percents))])
-        anyone, some = itertools.cycle(alone), alone[:4]
+        still = [phone for phone in alone if not self.is_member(phone, max(percents))]
+        moving = [phone for phone in alone if self.is_member(phone, max(percents)) and not self.is_member(phone, min(percents))]
+        if not still or not moving:
+            raise AssertionError("no user with one phone changes sides, or none stays with the vendor")
+        outside, anyone, some = itertools.cycle(still), itertools.cycle(alone), moving[:2] + still[:2]
         calls: list[tuple[float, float]] = []
         ends = threading.Event()
 
