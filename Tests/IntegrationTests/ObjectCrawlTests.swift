@@ -272,7 +272,8 @@ struct ObjectCrawlTests {
                 #expect(none.status == 401, "no key: \(none.text)")
                 let unknown = try await objects.call(operation, as: APIKeys.make(SystemIdentifiers()))
                 #expect(unknown.status == 401, "an unknown key: \(unknown.text)")
-                let lacks = try await objects.call(operation, as: try #require(lacking[scope], "\(operation.id)"))
+                let other: String = try #require(lacking[scope], "\(operation.id)")
+                let lacks = try await objects.call(operation, as: other)
                 #expect(lacks.status == 403, "without \(scope.rawValue): \(lacks.text)")
             }
             try await expectAll(objects)

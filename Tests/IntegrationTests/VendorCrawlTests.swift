@@ -116,7 +116,7 @@ struct VendorCrawlTests {
     // The name in `/upstream/NAME` is the secret, and the admin listener has its three pages only: no key opens more.
     @Test func noKeyOpensAnUnknownReportOrMoreOfTheAdminListener() async throws {
         let world = try world
-        let http = try world.http
+        let http = world.http
         let name = String(repeating: "0", count: 32)
         let keys = CrawledKeys.wrong + [("sender", CrawledKeys.sender), ("backend", world.apiKey)]
         for (holder, key) in keys {
