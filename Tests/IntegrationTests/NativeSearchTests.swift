@@ -84,6 +84,26 @@ struct NativeSearchTests {
         }
     }
 
+    // Braze's and Azure's back ends write the payload themselves.
+    @Test func aTextIsFoundInTheAlertOfAPayloadInAVendorsOwnForm() async throws {
+        try await NativeStage.on { stage in
+            try await fill(stage, 20)
+            for (number, alert) in [
+                (7, #"{"title": "Sale", "body": "Shoes"}"#), (8, #""Hats and shoes""#), (9, #"{"loc-key": "SHOES"}"#),
+            ] {
+                let change = """
+                    UPDATE gateway.message SET content = json_build_object('title', 'Number \(number)', 'body', '', 'raw',
+                        json_build_object('aps', json_build_object('alert', $1::json), 'shoes', 'of the app'))
+                    WHERE tenant_id = 'own' AND content->>'title' = 'Number \(number)'
+                    """
+                _ = try await stage.database.engine.run(Statement(change, [.text(alert)]), tenant: nil)
+            }
+            #expect(try await all(stage, "text=shoes") == ["Number 8", "Number 7"])
+            #expect(try await all(stage, "text=sale") == ["Number 7"])
+            #expect(try await all(stage, "text=body").isEmpty, "the names of fields are not searched")
+        }
+    }
+
     @Test func aSearchSaysHowFarItWentAndGoesOn() async throws {
         try await NativeStage.on { stage in
             try await fill(stage, 5000)

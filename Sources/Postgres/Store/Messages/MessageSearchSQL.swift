@@ -14,7 +14,7 @@ enum MessageSearchSQL {
         """
     }
 
-    /// At most `$11` of those in the state `$6`, of the vendor `$7`, the sender `$8` and the label `$9`, with the text `$10` in title or body; null matches any.
+    /// At most `$11` in state `$6`, of vendor `$7`, sender `$8` and label `$9`, with text `$10` in title or body, also in a vendor's own payload; null: any.
     static let page = StoreSQL.tenant(page(""))
     /// As `page`, of the app `$12`.
     static let pageOfApp = StoreSQL.tenant(page(" AND x.app_id = $12"))
@@ -27,7 +27,9 @@ enum MessageSearchSQL {
             AND ($8::text IS NULL OR m.submitted_by = $8)
             AND ($9::text IS NULL OR EXISTS (
                 SELECT FROM gateway.message_label l WHERE l.tenant_id = $1 AND l.message_id = m.message_id AND l.label = $9))
-            AND ($10::text IS NULL OR strpos(lower(concat_ws(E'\\n', m.content->>'title', m.content->>'body')), lower($10)) > 0)
+            AND ($10::text IS NULL OR strpos(lower(concat_ws(E'\\n', m.content->>'title', m.content->>'body',
+                m.content#>>'{raw,aps,alert,title}', m.content#>>'{raw,aps,alert,body}',
+                CASE json_typeof(m.content#>'{raw,aps,alert}') WHEN 'string' THEN m.content#>>'{raw,aps,alert}' END)), lower($10)) > 0)
         ORDER BY m.message_id DESC LIMIT $11
         """
     }
