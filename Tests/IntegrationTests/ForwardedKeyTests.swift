@@ -23,7 +23,7 @@ import Testing
                 }
                 _ = try await register(direct)
                 let own = try await register(gateway)
-                let number = try await direct.send(to: ["kim"])
+                let number = try await direct.send(to: ["kim"], ["SERVICECODE": "ALL"])
                 try await world.place(
                     ["kind": "upstream-upmc", "url": .string(vendor.url)],
                     ["calls": [["kinds": ["receipt"], "action": "proxy", "upstream": "old"]]],
@@ -74,7 +74,7 @@ import Testing
                     try await world.value("SELECT count(*)::text AS value FROM gateway.outbox") == "0"
                 }
                 // The vendor knows the device, so that it accepts a send to its user.
-                let sent = try await UPMCCaller(base: vendor.url).send(to: ["kim"])
+                let sent = try await UPMCCaller(base: vendor.url).send(to: ["kim"], ["SERVICECODE": "ALL"])
                 #expect(!sent.isEmpty)
             }
         }
