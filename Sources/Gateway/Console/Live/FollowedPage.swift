@@ -74,6 +74,7 @@ struct FollowedPage: Sendable {
             return LiveUpdates.ReadAnswers(answers: answers, head: head, at: page.now, began: began, spent: spent)
         }
         guard match.page.sharing == .answers else { return await read() }
-        return await parts.live.answers(key.ofAnswers(for: caller.account), since: since, read)
+        let (live, key) = (parts.live, key.ofAnswers(for: caller.account))
+        return await live.answers(key, maxAge: live.pages.pace.interval, since: since, read)
     }
 }

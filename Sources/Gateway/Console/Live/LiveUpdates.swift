@@ -52,15 +52,17 @@ package final class LiveUpdates: Sendable {
     ///
     /// - Parameters:
     ///   - key: the key of the answers.
+    ///   - maxAge: the time between two readings of these pages.
     ///   - since: they are not read before.
     ///   - read: performs the calls.
     /// - Returns: the answers, with the time and the offset at which they were asked for.
     func answers(
         _ key: PageKey,
+        maxAge: Duration,
         since: ContinuousClock.Instant,
         _ read: @escaping @Sendable () async -> ReadAnswers
     ) async -> ReadAnswers {
-        await shared.value(key, maxAge: pages.pace.interval, since: since, read)
+        await shared.value(key, maxAge: maxAge, since: since, read)
     }
 
     /// Permits one open page. Nil: a limit is reached.
