@@ -83,7 +83,8 @@ package struct RecordSplitter: Sendable {
 
     private mutating func take() -> Record? {
         defer {
-            partial.removeAll(keepingCapacity: true)
+            // Not emptied with its capacity: the next record would have the memory of the longest one before it, and each record that is kept as well.
+            partial = []
             (isQuoted, isTooLong) = (false, false)
             firstLine = line
         }

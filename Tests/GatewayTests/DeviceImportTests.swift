@@ -38,6 +38,15 @@ import Testing
         #expect(cut(text, quotes: false, by: size).count == 4)
     }
 
+    // An import keeps thousands of records at a time.
+    @Test func aRecordDoesNotTakeTheMemoryOfALongerOneBeforeIt() {
+        let long = String(repeating: "x", count: 60_000)
+        let lines = Array(repeating: String(repeating: "y", count: 100), count: 100)
+        let records = cut(([long] + lines).joined(separator: "\n"), quotes: false, by: 4096)
+        #expect(records.count == 101)
+        #expect(records.dropFirst().allSatisfy { ($0.bytes?.capacity ?? .max) < 1000 })
+    }
+
     @Test func unclosedRecordDoesNotConsumeTheRest() {
         let long = "\"" + String(repeating: "x", count: RecordSplitter.limitBytes + 5)
         let records = cut("a\n" + long + "\nb\n", quotes: true, by: 4096)
