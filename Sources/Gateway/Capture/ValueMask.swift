@@ -139,7 +139,8 @@ enum TextScrub {
             guard !run.isEmpty else { return }
             let digits = run.count(where: Shape.isDigit)
             pieces.append(digits >= 7 ? Array("<digits \(digits)>".unicodeScalars) : run)
-            run.removeAll(keepingCapacity: true)
+            // The piece keeps its memory: the next run must not take as much as the longest one before it.
+            run = []
         }
         for scalar in scalars {
             if Shape.isDigit(scalar) || !run.isEmpty && "-. ".unicodeScalars.contains(scalar) {
