@@ -411,18 +411,29 @@ class Journey:
     def uncertain(self) -> set[tuple[str, int]]:
         """The deliveries of which a side says that it does not know whether they arrived: the gateway, its database or the vendor was killed during a call."""
         found = set()
+        # By the number of the phone: deliveries of messages whose text the native interface does not show, because it is in a payload of the vendor's own form.
+        unnamed: Counter[int] = Counter()
         for row in self.exported():
             if row["certain"] is False:
                 text = TEXT.search(json.dumps(self.native.get(f"/v1/messages/{row['message']}")))
                 # A vendor that addresses users has one call for all phones of the user.
                 numbers = [phone.number for phone in self.fleet.phones if phone.user == row["user"]] or [0]
-                found |= {(text.group() if text else "", number) for number in numbers}
+                if text is None:
+                    unnamed.update(numbers)
+                else:
+                    found |= {(text.group(), number) for number in numbers}
         for push in self.pushes_of_vendor():
             text = TEXT.search(push["payload"]) if push["state"] == "uncertain" else None
             if text is not None:
                 tokens = self.fleet.messages[text.group()].tokens
                 found |= {(text.group(), number) for number, token in tokens.items() if token == push["token"].lower()}
-        return found
+        # Each of them is one of the pushes that are missing at its phone.
+        for message in self.fleet.messages.values():
+            for number, token in message.tokens.items():
+                if unnamed[number] > 0 and message.is_certain and (message.text, token) not in self.fleet.pushes:
+                    unnamed[number] -= 1
+                    found.add((message.text, number))
+        return found | {("", number) for number in unnamed.elements()}
 
     def without_a_kill_all_is_certain(self) -> None:
         if not self.killed and (uncertain := self.uncertain()):
