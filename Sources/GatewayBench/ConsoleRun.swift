@@ -89,8 +89,7 @@ struct ConsoleRun {
 
     /// The p95 of each page by its name, and sentences about pages that cannot be measured.
     ///
-    /// The pages are requested in turn: what the machine does for a second in addition to the requests then delays few requests of each page, and not a twentieth of
-    /// those of one page.
+    /// The pages are requested in turn: other work on the machine, for a second, then delays few requests of each page, and not a twentieth of those of one page.
     ///
     /// - Throws: the client's error when no answer arrives.
     func times(_ places: [ConsolePlace]) async throws -> (times: [String: ServerTiming], faults: [String]) {
