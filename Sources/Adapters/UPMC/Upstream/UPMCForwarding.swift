@@ -93,9 +93,7 @@ extension UPMCAdapter: ForwardingVendor {
     /// The code is in the body, below 200 (docs/contracts/upmc.md#1.5).
     package func verdict(of response: VendorResponse) -> ForwardVerdict {
         guard (200...201).contains(response.status) else { return ForwardVerdict(status: response.status) }
-        guard let answer = try? JSONParser.parse(response.body),
-            let code = answer["HEADER"]?["RESULT_CODE"]?.lenientString
-        else { return .failed("unreadable answer", after: nil) }
+        guard let code = Self.code(of: response) else { return .failed("unreadable answer", after: nil) }
         switch code {
         case UPMCCode.success.rawValue: return .accepted
         case UPMCCode.serverError.rawValue, "50300", "4500": return .failed("code \(code.prefix(8))", after: nil)
