@@ -5,6 +5,7 @@ import Gateway
 import GatewayDemo
 import Model
 import NIOConcurrencyHelpers
+import NIOHTTP1
 import TestKit
 import Testing
 
@@ -223,6 +224,127 @@ struct DefaultScriptTests {
         #expect(report["refused"] == ["PUT installations", "PUT registrations"], "\(result.log)")
     }
 
+    // `notificationhubs-rest-python` only sends, with the key of a back end: the defaults refuse none of its calls but that with a wrong key.
+    @Test func somebodyElsesClientOfNotificationHubs() async throws {
+        try await on { world in
+            try await world.bindNotificationHubs(settings: "")
+            let python = try await PythonClient(world, installing: "notificationhubs-rest-python==1.0.3")
+            let handle = NotificationHubsTests.token(32)
+            let device = #"{"installationId":"c-2","platform":"apns","pushChannel":"\#(handle)","tags":["cseoul"]}"#
+            let installed = try await NotificationHubsTests().call(world, .PUT, "/installations/c-2", device)
+            try #require(installed.status == 200, "\(installed.text)")
+            let address = world.https.base.replacing("https://", with: "").replacing("127.0.0.1", with: "localhost")
+            let result = try await python.run(
+                script: "hubs_rest",
+                ["shop-hub", handle],
+                environment: [
+                    "REQUESTS_CA_BUNDLE": world.material.path("gateway-cert.pem"),
+                    "HUB_CONNECTION":
+                        "Endpoint=sb://\(address)/;SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey=\(NotificationHubsTests.fullKey)",
+                ]
+            )
+            try #require(result.status == 0, "\(result.log)")
+            let answers = try result.log.split(separator: "\n").map { try JSONParser.parse(String($0)) }
+            #expect(answers.count == 11, "\(result.log)")
+            let refused = answers.filter { $0["error"]?.string?.contains("HTTP code 401") == true }
+            #expect(refused.map { $0["name"]?.string } == ["stranger"], "\(result.log)")
+            for name in ["expression", "set", "direct", "template", "later"] {
+                let isSent = answers.contains { $0["name"]?.string == name && $0["status"] == 201 }
+                #expect(isSent, "\(name): \(result.log)")
+            }
+        }
+    }
+
+    // MARK: The documented flows of UPMC and iPNS
+
+    /// A call of a script with its answer.
+    private struct PlayedCall {
+        let name: String
+        let path: String
+        let status: Int
+        let body: [UInt8]
+
+        init(_ line: JSON) throws {
+            name = try #require(line["name"]?.string)
+            path = try #require(line["request"]?["target"]?.string)
+            status = Int(try #require(line["response"]?["status"]?.int))
+            body = Array((line["response"]?["body"]?.string ?? "").utf8)
+        }
+
+        func isRefused(_ vendor: Vendor) -> Bool { RefusedCall.isRefused(vendor, path, status, body) }
+    }
+
+    /// Plays the documented flow of a vendor's apps and back ends, which names no credential but those in `settings`.
+    private static func play(
+        _ script: String,
+        _ world: World,
+        skip: String,
+        _ settings: [String: String]
+    ) async throws -> [PlayedCall] {
+        let out = world.material.path("played.jsonl")
+        var arguments = [script, "--base", world.http.base, "--out", out, "--skip", skip]
+        for (name, value) in settings { arguments += ["--set", "\(name)=\(value)"] }
+        let played = try await PythonClient(world).run(
+            script: "vendorstubs/clients/__main__",
+            arguments,
+            environment: [:]
+        )
+        try #require(played.status == 0, "\(played.log)")
+        let lines = try String(contentsOfFile: out, encoding: .utf8).split(separator: "\n")
+        let calls = try lines.map { try PlayedCall(try JSONParser.parse(String($0))) }
+        try #require(calls.count > 30)
+        return calls
+    }
+
+    /// Expects that of these calls exactly those are refused that the document lists, and all that it lists are among them.
+    private static func expectExactlyTheListed(_ calls: [PlayedCall], of vendor: Vendor) throws {
+        let listed = try Listed(vendor)
+        for call in calls {
+            let entry = listed.document.entry(for: call.path, of: vendor)
+            let answer = String(decoding: call.body, as: UTF8.self)
+            #expect(call.isRefused(vendor) == (entry != nil), "\(call.name): \(call.path) \(answer)")
+            if let entry { listed.note(entry) }
+        }
+        #expect(listed.refused == listed.document.refusedCalls(of: vendor))
+    }
+
+    @Test func theFlowOfUPMC() async throws {
+        try await on { world in
+            try await world.applyScripts()
+            let unknown = "names no app"
+            let closed = try await Self.play("upmc", world, skip: unknown, ["app": "com.script.closed"])
+            try Self.expectExactlyTheListed(closed, of: .upmc)
+            // The control: with the setting, none of the same calls is refused.
+            let opened = try await Self.play("upmc", world, skip: unknown, ["app": "com.script.opened"])
+            #expect(opened.filter { $0.isRefused(.upmc) }.map(\.name) == [])
+            #expect(opened.map(\.name) == closed.map(\.name))
+        }
+    }
+
+    @Test func theFlowOfIPNS() async throws {
+        try await on { world in
+            try await world.applyScripts()
+            func play(_ app: String, _ key: String) async throws -> [PlayedCall] {
+                let names = ["app": app, "apiKey": key]
+                return try await Self.play("ipns", world, skip: "registers at another app", names)
+            }
+            /// The result codes of the calls that change settings by a `DEVICE_ID` alone.
+            func updates(_ calls: [PlayedCall]) -> [String?] {
+                calls.filter { ["changes its settings", "switches push off"].contains($0.name) }
+                    .map { (try? JSONParser.parse($0.body))?["RT"]?.string }
+            }
+            try Self.expectExactlyTheListed(try await play("script.closed", "unknown"), of: .ipns)
+            let closed = try await play("script.closed", world.apiKey)
+            #expect(closed.filter { $0.isRefused(.ipns) }.map(\.name) == ["sends with a wrong key"])
+            let rows = try SecurityDocument().table("call", "with the defaults", "setting")
+            #expect(rows.contains { $0[0].hasPrefix("iPNS `updateConfig`") && $0[1] == "`2001`" })
+            #expect(updates(closed) == ["2001", "2001"])
+            let opened = try await play("script.opened", world.apiKey)
+            #expect(opened.filter { $0.isRefused(.ipns) }.map(\.name) == ["sends with a wrong key"])
+            #expect(updates(opened) == ["0000", "0000"])
+        }
+    }
+
     private func braze(_ world: World) async throws {
         let caller = BrazeCaller(world: world)
         try await caller.keepCampaign("winter", name: "W", alert: "Hi")
@@ -237,5 +359,29 @@ struct DefaultScriptTests {
         // Only the script's own call with a wrong key is refused.
         let refused = result.log.split(separator: "\n").filter { $0.contains("Invalid API Key") }
         #expect(refused.count == 1 && refused[0].contains("\"stranger\""), "\(result.log)")
+    }
+}
+
+extension World {
+    /// Adds an app whose bindings have no settings, and one with those that the calls of the scripts need.
+    fileprivate func applyScripts() async throws {
+        let apps = """
+
+                  - id: scriptclosed
+                    platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+                    bindings:
+                      upmc: { applicationId: com.script.closed, version: "5.1" }
+                      ipns: { appId: script.closed }
+                  - id: scriptopened
+                    platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+                    bindings:
+                      upmc: { applicationId: com.script.opened, version: "5.1", settings: { senderNetworks: [127.0.0.1] } }
+                      ipns: { appId: script.opened, settings: { deviceIdAlone: true } }
+            """
+        try await apply("scripts.yaml", keys: "", apps: apps)
+        try await eventually("the last binding is served") {
+            try await http.call("POST", "/ipns/getConfig", ["APP_ID": "script.opened", "DEVICE_ID": "D"])
+                .json?["RT"] == "2003"
+        }
     }
 }
