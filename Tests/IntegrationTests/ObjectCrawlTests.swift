@@ -195,6 +195,41 @@ struct ObjectCrawlTests {
         }
     }
 
+    // Each scope alone: a scope that did not look at the tenant would not show next to others. Each key has a tenant of its own, so that none finds what the key
+    // before it has created.
+    @Test func aKeyOfAnotherTenantWithOneScopeFindsNone() async throws {
+        try await NativeStage.on { stage in
+            let objects = try await Objects(stage)
+            let whole = [APIScope.send, .devices, .read, .admin]
+            let limited = ["send:direct", "send:app/shop", "devices:app/shop", "read:app/shop", "content"]
+            var strangers: [ProvisionedTenant] = []
+            var keys: [(scope: String, secret: String)] = []
+            for scope in whole.map(\.rawValue) + limited {
+                let secret = APIKeys.make(SystemIdentifiers())
+                let scopes = scope == "content" ? ["read", scope] : [scope]
+                let key = ProvisionedKey(name: "backend", hash: APIKeys.hash(secret), scopes: scopes)
+                strangers.append(ProvisionedTenant(id: TenantID("stranger\(keys.count)"), apiKeys: [key]))
+                keys.append((scope, secret))
+            }
+            _ = try await PostgresProvisioningStore(engine: stage.database.engine).apply(strangers)
+            for (scope, secret) in keys {
+                for operation in Self.creatingLast(Self.every) {
+                    guard let needed = operation.scope?.rawValue else { continue }
+                    let answer = try await objects.call(operation, as: secret)
+                    let (status, text) = Self.ofItsOwn[operation.id] ?? (404, "")
+                    let findsNone = answer.status == status && (text.isEmpty || answer.text.contains(text))
+                    if whole.contains(where: { $0.rawValue == scope }) {
+                        let isOpen = scope == needed || scope == APIScope.admin.rawValue
+                        #expect(isOpen ? findsNone : answer.status == 403, "\(scope): \(answer.text)")
+                    } else {
+                        #expect(findsNone || answer.status == 403, "\(scope): \(answer.text)")
+                    }
+                }
+            }
+            try await expectAll(objects)
+        }
+    }
+
     // The other tenant has an app of the same name, and creates objects in it that have the same names too.
     @Test func theKeyOfATenantWithTheSameAppFindsNoneOfItsObjects() async throws {
         try await NativeStage.on { stage in
