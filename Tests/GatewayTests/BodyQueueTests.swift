@@ -46,6 +46,19 @@ struct BodyQueueTests {
         #expect(queue.end(first) == [second, small], "those of one address in their order")
     }
 
+    // Then the bodies that hold the room have less time. An address that waits for its own share must not shorten the time of its others.
+    @Test func theRoomIsWantedWhileABodyOfAnotherAddressWaits() throws {
+        var queue = BodyQueue(capacityBytes: 100)
+        let first = try admit(50, a, &queue)
+        _ = try wait(40, a, &queue)
+        #expect(!queue.isRoomWanted, "its own share is used up")
+        _ = try admit(50, b, &queue)
+        let innocent = try wait(40, c, &queue)
+        #expect(queue.isRoomWanted)
+        #expect(queue.end(first) == [innocent])
+        #expect(!queue.isWaiting(innocent) && queue.isRoomWanted, "that of the first address has a share again")
+    }
+
     @Test func aBodyAboveTheCapacityIsAloneAndAWaitCanEnd() throws {
         var queue = BodyQueue(capacityBytes: 100)
         let first = try admit(500, a, &queue)

@@ -357,6 +357,34 @@ struct LimitTests {
         }
     }
 
+    // Two addresses may hold all room together. They keep it for 7 s at most while others wait, and these wait for 10 s.
+    @Test func twoAddressesThatSendSlowlyDoNotKeepOthersOut() async throws {
+        try await Self.on(["--limits-bodies-bytes", "200000"]) { world in
+            let path = "/msgClient/sendMsg"
+            func body(_ count: Int) -> String {
+                #"{"aId":"\#(world.account)","x":""# + String(repeating: "a", count: count)
+            }
+            func send(_ count: Int) async throws -> HTTPCaller.Answer {
+                let headers = ["Content-Type": "application/json"]
+                let call = LoopbackClient.Call(path: path, headers: headers, body: body(count) + #""}"#)
+                return try await LoopbackClient.from("127.5.0.3", to: world.http.base) { try await $0.call(call) }
+            }
+            let small = try await send(1)
+            try await LoopbackClient.from("127.5.0.1", to: world.http.base) { one in
+                try await one.begin(path, statedBytes: 100_000, body(70_000))
+                try await LoopbackClient.from("127.5.0.2", to: world.http.base) { other in
+                    try await other.begin(path, statedBytes: 100_000, body(70_000))
+                    try await Task.sleep(for: .seconds(1))
+                    let start = ContinuousClock.now
+                    let answer = try await send(90_000)
+                    let waited = ContinuousClock.now - start
+                    #expect(answer.status == small.status && answer.text == small.text, "\(waited): \(answer.text)")
+                    #expect(waited > .seconds(2), "the two did not hold the room")
+                }
+            }
+        }
+    }
+
     /// A value of a process's status. Unit: kB.
     private static func memory(_ name: String, of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)

@@ -150,7 +150,8 @@ package final class ConsoleResponder: HTTPResponder {
                 request.request,
                 on: request.context.channel,
                 from: request.context.remoteAddress,
-                limitBytes: limitBytes
+                limitBytes: limitBytes,
+                sharing: parts.bodies
             ) { (bytes, _) async throws(BodyReader.Failure) in
                 do throws(LimitExcess) {
                     room = try await parts.bodies.room(bytes: bytes, address: request.context.remoteAddress)

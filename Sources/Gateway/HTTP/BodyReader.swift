@@ -7,6 +7,9 @@ package import NIOCore
 package enum BodyReader {
     /// 15 s from the first byte to the last: a caller that sends its body slowly must not hold a connection and its memory.
     package static let timeLimit = Duration.seconds(15)
+    /// 7 s for the rest of a large body while others wait for its room: a caller that holds the room without need must not outlast the 10 s that they wait by
+    /// default (`limits.bodies.wait`).
+    package static let wantedTimeLimit = Duration.seconds(7)
 
     package enum Failure: Error, Equatable {
         case tooLarge
@@ -29,6 +32,7 @@ package enum BodyReader {
     ///   - address: the client's; nil if its calls are not limited.
     ///   - arriving: limits the bodies that arrive in several parts.
     ///   - limitBytes: the limit; reading stops at once above it.
+    ///   - bodies: those that share the room. While others wait for it, the rest of a large body has `wantedTimeLimit`. Nil: `timeLimit` always.
     ///   - makeRoom: waits for room for that many bytes. Called once, when more than `LargeBodies.smallBytes` arrive, with as many of them, before the rest is
     ///     read. The time limit begins again afterwards.
     /// - Returns: the whole body.
@@ -39,6 +43,7 @@ package enum BodyReader {
         from address: String?,
         arriving: ArrivingBodies = .ofNode,
         limitBytes: Int,
+        sharing bodies: LargeBodies? = nil,
         makeRoom: (_ bytes: Int, _ beginning: [UInt8]) async throws(Failure) -> Void
     ) async throws(Failure) -> [UInt8] {
         let stated = request.headers[values: .contentLength].first.flatMap { Int($0) }
@@ -62,7 +67,7 @@ package enum BodyReader {
                     arriving.end(&part)
                     let rest = buffer.readableBytesView.prefix(LargeBodies.smallBytes - bytes.count)
                     try await makeRoom(stated ?? limitBytes, bytes + rest)
-                    ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
+                    ticket = channel.map { watch.begins($0, until: .now + timeLimit, sharing: bodies) }
                     bytes.reserveCapacity(stated ?? count)
                 } else if !isLarge, count != stated {
                     // More will come.
@@ -102,6 +107,14 @@ private final class BodyWatch: Sendable {
     private struct Entry {
         var channel: any Channel
         var deadline: ContinuousClock.Instant
+        /// Set for a large body.
+        var bodies: LargeBodies?
+
+        func isLate(at now: ContinuousClock.Instant) -> Bool {
+            if deadline <= now { return true }
+            let wantedDeadline = deadline - BodyReader.timeLimit + BodyReader.wantedTimeLimit
+            return wantedDeadline <= now && bodies?.isRoomWanted == true
+        }
     }
 
     private struct State {
@@ -113,10 +126,14 @@ private final class BodyWatch: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    func begins(_ channel: any Channel, until deadline: ContinuousClock.Instant) -> UInt64 {
+    func begins(
+        _ channel: any Channel,
+        until deadline: ContinuousClock.Instant,
+        sharing bodies: LargeBodies? = nil
+    ) -> UInt64 {
         let (ticket, starts) = state.withLockedValue { state in
             state.next += 1
-            state.entries[state.next] = Entry(channel: channel, deadline: deadline)
+            state.entries[state.next] = Entry(channel: channel, deadline: deadline, bodies: bodies)
             defer { state.isScheduled = true }
             return (state.next, !state.isScheduled)
         }
@@ -136,7 +153,7 @@ private final class BodyWatch: Sendable {
         let now = ContinuousClock.now
         let late = state.withLockedValue { state in
             if state.entries.isEmpty { state.isScheduled = false }
-            return state.isScheduled ? state.entries.values.filter { $0.deadline <= now }.map(\.channel) : nil
+            return state.isScheduled ? state.entries.values.filter { $0.isLate(at: now) }.map(\.channel) : nil
         }
         guard let late else { return }
         for channel in late {

@@ -152,7 +152,8 @@ final class VendorEndpoint: Sendable {
                 request,
                 on: channel,
                 from: limits.limiter.limited(begun.remoteAddress),
-                limitBytes: match.route.bodyLimitBytes
+                limitBytes: match.route.bodyLimitBytes,
+                sharing: bodies
             ) { (bytes, beginning) async throws(BodyReader.Failure) in
                 if let early = await unbound(begun, beginning, adapter) {
                     call = early

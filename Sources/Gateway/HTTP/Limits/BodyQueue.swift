@@ -92,6 +92,9 @@ package struct BodyQueue: Sendable {
 
     package func isWaiting(_ ticket: Ticket) -> Bool { waiting[ticket] != nil }
 
+    /// Whether a body waits whose address has not used up its share: others hold the room that it needs.
+    package var isRoomWanted: Bool { !heads().isEmpty }
+
     private mutating func number() -> UInt64 {
         last += 1
         return last

@@ -43,6 +43,9 @@ package final class LargeBodies: Sendable {
         throw LimitExcess(.bodies, wait: Double(limiter.settings.bodyWaitSeconds))
     }
 
+    /// Whether a body waits for room that others hold.
+    package var isRoomWanted: Bool { state.withLockedValue { $0.queue.isRoomWanted } }
+
     private func room(_ ticket: BodyQueue.Ticket) -> HeldPermit { HeldPermit { [self] in end(ticket) } }
 
     private func end(_ ticket: BodyQueue.Ticket) {
