@@ -74,7 +74,9 @@ struct MigrationCommand: AsyncParsableCommand {
             discussion: "Without a name, all migrations are listed."
         )
         @Argument(help: "The migration's name.") var id: String?
-        @Option(help: "Number of the last changes to show.") var changes = 5
+        /// With every gate that there is, the status is one screen of 24 lines.
+        static let standardChanges = 5
+        @Option(help: "Number of the last changes to show.") var changes = Self.standardChanges
         @OptionGroup var api: APIOptions
 
         func run() async throws {

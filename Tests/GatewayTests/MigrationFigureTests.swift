@@ -195,6 +195,35 @@ import Testing
         #expect(MigrationText.text([:], changes: 0).contains("the upstream has received every call"))
     }
 
+    // A step with every gate that there is, halted, with the changes that the command shows by default.
+    @Test func theStatusOfTheLongestStepIsOneScreen() throws {
+        var object = try #require(Self.answer.object)
+        object["status"] = "halted"
+        object["reason"] = "p99 failed: 9.0 of 5000 samples, the limit is 2.0"
+        object["gates"] = .array(
+            MigrationMetric.allCases.map { metric -> JSON in
+                [
+                    "metric": .string(metric.rawValue), "limit": .number("0.995"), "atLeast": .bool(metric.wantsMore),
+                    "verdict": "missing", "value": .null, "samples": .null, "needed": 1_000_000, "missing": 999_999,
+                ]
+            }
+        )
+        object["history"] = .array(Array(repeating: Self.answer["history"]?.array?.first ?? .null, count: 20))
+        let text = MigrationText.text(.object(object), changes: MigrationCommand.Status.standardChanges)
+        let lines = text.split(separator: "\n")
+        // The screen of a terminal, with a line for the next command.
+        #expect(lines.count <= 23, "\(text)")
+        let gates = lines.drop { !$0.hasPrefix("gate") }.prefix(1 + MigrationMetric.allCases.count)
+        #expect(gates.count == 1 + MigrationMetric.allCases.count && gates.allSatisfy { $0.count <= 80 }, "\(text)")
+        #expect(lines.contains("reason: p99 failed: 9.0 of 5000 samples, the limit is 2.0"))
+    }
+
+    @Test func theStatusSaysThatTheUpstreamMissesCalls() {
+        let full: JSON = ["rollback": ["waitingCalls": 100_000, "oldestSeconds": 90, "missesCalls": true]]
+        let cost = "a rollback now: the upstream misses calls, because 100000 wait; import the devices there first"
+        #expect(MigrationText.text(full, changes: 0).hasSuffix(cost))
+    }
+
     @Test(
         arguments: [(0, "0s"), (59, "59s"), (60, "1m 0s"), (3_725, "1h 2m"), (1_296_000, "15d 0h")] as [(Int64, String)]
     )
