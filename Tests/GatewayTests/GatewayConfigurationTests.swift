@@ -58,6 +58,15 @@ final class GatewayConfigurationTests {
         #expect(bodies.limits.connections == nil)
     }
 
+    // Two evaluations in succession decide about a migration, so that the interval says how fast a fault stops it.
+    @Test func migrationsAreEvaluatedEveryThirtySecondsByDefault() async throws {
+        func interval(_ flags: [String: String]) async throws -> Duration {
+            try await GatewayConfiguration.load(flags: flags, configFile: nil).migrationInterval
+        }
+        #expect(try await interval([:]) == .seconds(30))
+        #expect(try await interval(["migration.interval": "1"]) == .seconds(1))
+    }
+
     @Test(arguments: ["lease: {second: 11}", "listne: 127.0.0.1:1", "- 7", "a: [", "listen: 1\nlisten: 2"])
     func fileWithAnUnknownSettingIsRefused(_ text: String) async throws {
         let path = try file(text)
@@ -78,7 +87,8 @@ final class GatewayConfigurationTests {
     @Test(arguments: [
         ["listen": "nonsense"], ["log.level": "loud"], ["retry.scale": "0"], ["tls.listen": "127.0.0.1:1"],
         ["limits.identities": "10"], ["limits.proofs.address": "many"], ["limits.exempt": "10.0.0.0/33"],
-        ["limits.calls": "perhaps"],
+        ["limits.calls": "perhaps"], ["migration.interval": "0"], ["migration.interval": "3601"],
+        ["migration.interval": "1s"],
     ])
     func invalidSettingIsNamed(_ flags: [String: String]) async {
         await #expect(throws: ConfigurationProblem.self) {
