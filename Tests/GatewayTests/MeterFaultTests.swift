@@ -5,6 +5,7 @@ import EngineStore
 import Foundation
 import Imports
 import Migration
+import MigrationStore
 import Model
 import NIOCore
 import PostgresClient
@@ -119,6 +120,25 @@ import Testing
             return
         }
         #expect(fault.good.contains(measured.value), "\(measured)")
+    }
+
+    // What `migration status` says about a rollback now.
+    @Test func aRollbackWaitsForTheCallsThatTheVendorHasNotReceived() async throws {
+        let stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])
+        func waiting(for upstream: CredentialID = MeterStage.upstream) async throws -> WaitingCalls {
+            try await stage.migrations.waitingCalls(for: upstream, in: stage.tenant)
+        }
+        #expect(try await waiting() == WaitingCalls())
+        try await Self.forward(stage, secondsAgo: 400)
+        let calls = try await waiting()
+        #expect(calls.count == 1 && calls.oldest >= .seconds(400) && !calls.isFull, "\(calls)")
+        #expect(try await waiting(for: "other") == WaitingCalls())
+        let admin = try await stage.stores.database.admin()
+        _ = try await admin.query(
+            "UPDATE gateway.outbox_upstream SET is_full = true WHERE tenant_id = '\(stage.tenant)'"
+        )
+        await admin.close()
+        #expect(try await waiting().isFull)
     }
 
     // MARK: Calls

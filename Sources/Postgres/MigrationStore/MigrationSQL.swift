@@ -120,13 +120,17 @@ enum MigrationSQL {
         """
     )
 
-    /// The calls that wait for the upstream `$2`; no row: none has been forwarded.
+    /// The calls that wait for the upstream `$2`; no row: none has been forwarded. They are counted now, up to 1,000: `waiting` of the row is some seconds old,
+    /// and says of calls that have just come that none waits.
     static let backlog = StoreSQL.tenant(
         """
-        SELECT u.waiting, u.is_full, coalesce((
+        SELECT u.is_full, CASE WHEN n.counted < 1000 THEN n.counted ELSE greatest(u.waiting, n.counted) END AS waiting, coalesce((
             SELECT greatest(0, extract(epoch FROM now() - o.called_at)) FROM gateway.outbox o
             WHERE o.tenant_id = $1 AND o.upstream = $2 ORDER BY o.called_at LIMIT 1), 0)::double precision AS oldest
-        FROM gateway.outbox_upstream u WHERE u.tenant_id = $1 AND u.upstream = $2
+        FROM gateway.outbox_upstream u CROSS JOIN (
+            SELECT count(*) AS counted FROM (
+                SELECT FROM gateway.outbox o WHERE o.tenant_id = $1 AND o.upstream = $2 LIMIT 1000) x) n
+        WHERE u.tenant_id = $1 AND u.upstream = $2
         """
     )
 

@@ -2936,6 +2936,15 @@ SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tena
 SELECT u.id FROM unnest($2::text[], $3::bigint[]) AS u(id, version) WHERE NOT EXISTS (
     SELECT FROM gateway.credential c WHERE c.tenant_id = $1 AND c.credential_id = u.id AND c.version = u.version);
 
+-- role gateway_engine
+SELECT u.is_full, CASE WHEN n.counted < 1000 THEN n.counted ELSE greatest(u.waiting, n.counted) END AS waiting, coalesce((
+    SELECT greatest(0, extract(epoch FROM now() - o.called_at)) FROM gateway.outbox o
+    WHERE o.tenant_id = $1 AND o.upstream = $2 ORDER BY o.called_at LIMIT 1), 0)::double precision AS oldest
+FROM gateway.outbox_upstream u CROSS JOIN (
+    SELECT count(*) AS counted FROM (
+        SELECT FROM gateway.outbox o WHERE o.tenant_id = $1 AND o.upstream = $2 LIMIT 1000) x) n
+WHERE u.tenant_id = $1 AND u.upstream = $2;
+
 -- role gateway_call
 SELECT u.key, m.message_id, m.content, m.collapse_id, m.due_at, m.expires_at, v.variables,
     (SELECT r.ref FROM gateway.message_ref r
@@ -2996,12 +3005,6 @@ FROM (
     (SELECT p.user_id FROM gateway.user_profile p WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3
         AND p.user_id > $4 ORDER BY p.user_id LIMIT $5)) AS u
 ORDER BY u.user_id LIMIT $5;
-
--- role gateway_engine
-SELECT u.waiting, u.is_full, coalesce((
-    SELECT greatest(0, extract(epoch FROM now() - o.called_at)) FROM gateway.outbox o
-    WHERE o.tenant_id = $1 AND o.upstream = $2 ORDER BY o.called_at LIMIT 1), 0)::double precision AS oldest
-FROM gateway.outbox_upstream u WHERE u.tenant_id = $1 AND u.upstream = $2;
 
 -- role gateway_call
 SELECT unregister_identities AS count FROM gateway.unregister_identities($1, $2, $3, $4, $5);
