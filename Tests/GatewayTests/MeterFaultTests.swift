@@ -9,6 +9,7 @@ import MigrationStore
 import Model
 import NIOCore
 import PostgresClient
+import Routing
 import Store
 import Testing
 
@@ -110,6 +111,36 @@ import Testing
             return
         }
         #expect(fault.bad.contains(measured.value) && measured.samples >= fault.gate.samples, "\(measured)")
+        try stops(fault.gate, measured)
+    }
+
+    /// The measured figure stops a migration within two evaluations, which says why. Without the gate the same figure passes.
+    private func stops(_ gate: MigrationGate, _ measured: MigrationMeasurement) throws {
+        let begin = Timestamp(seconds: 1_800_000_000)
+        var state = MigrationState()
+        (state.status, state.since) = (.running, begin)
+        func evaluate(_ gates: [MigrationGate], _ state: MigrationState, _ seconds: Int64) throws -> MigrationState {
+            let steps = [MigrationStep(.rollout(5000), gates: gates), MigrationStep(.hold)]
+            let plan = MigrationPlan(
+                id: "leave",
+                app: "shop",
+                upstream: MeterStage.upstream,
+                unit: .device,
+                onFailure: .rollback,
+                steps: steps
+            )
+            let machine = MigrationMachine(plan, UpstreamFacts(vendor: .rationalOwl))
+            let now = begin + .seconds(seconds)
+            return try #require(machine.evaluate(state, [gate.metric: measured], now: now)).state
+        }
+        let first = try evaluate([gate], state, 30)
+        #expect(first.status == .running && !first.isReady)
+        let second = try evaluate([gate], first, 60)
+        #expect(second.status == .rolledBack)
+        let reason = "\(gate.metric.rawValue) failed: \(measured.value) of \(measured.samples) samples"
+        #expect(second.reason?.hasPrefix(reason) == true, "\(second.reason ?? "-")")
+        let control = try evaluate([], state, 60)
+        #expect(control.status == .running && control.isReady)
     }
 
     // The control: the same cause without the fault.
