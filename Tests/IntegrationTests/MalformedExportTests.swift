@@ -102,6 +102,77 @@ struct MalformedExportTests {
         #expect(first.peak > 0 && found.peak <= first.peak + Self.moreMemoryMiB, "\(first.peak) MiB, \(found.peak) MiB")
     }
 
+    /// A format, three of its lines and a fourth one whose user is U+0001, the beginning of a file, and a line that is no row.
+    private struct Format {
+        var name: String
+        var options: [String]
+        var heading: [String] = []
+        var lines: [String]
+        var limitBytes: Int
+        var foreign: String
+        var broken: (line: String, reason: String)
+    }
+
+    /// Imports a file with three devices. Between them are a line in EUC-KR, one that is too long, and a broken one.
+    private func expectOnlyDevices(_ format: Format, tokens: ClosedRange<Int>) async throws {
+        let heading = format.heading.map { Array($0.utf8) }
+        let lines = format.lines.map { Array($0.utf8) }
+        try #require(lines.count == 4)
+        let first = try await run(try write("plain-" + format.name, heading + [lines[0]]), format.options)
+        #expect(first.status == 0, "\(first.log)")
+        let foreign = lines[3].flatMap { byte -> [UInt8] in byte == 1 ? [0xBC, 0xAD, 0xBF, 0xEF] : [byte] }
+        let long = [UInt8](repeating: UInt8(ascii: "x"), count: Self.longLineBytes)
+        let path = try write(
+            format.name,
+            heading + [lines[1], foreign, long, Array(format.broken.line.utf8), lines[2]]
+        )
+        let found = try await run(path, format.options)
+        #expect(found.status == 0, "\(found.log)")
+        let rejected = try rejects(path)
+        #expect(rejected.map { Int($0.line) - heading.count } == [2, 3, 4])
+        let reasons = [format.foreign, "is longer than \(format.limitBytes)", format.broken.reason]
+        for (reject, reason) in zip(rejected, reasons) { #expect(reject.reason.hasPrefix(reason), "\(reject)") }
+        #expect(try await known(tokens.lowerBound, tokens.upperBound) == "3")
+        #expect(first.peak > 0 && found.peak <= first.peak + Self.moreMemoryMiB, "\(first.peak) MiB, \(found.peak) MiB")
+    }
+
+    private static func token(_ number: Int) -> String { String(format: "%064x", number) }
+
+    // The tables of vendors in Korea are often in EUC-KR.
+    @Test func aTableHasItsLinesRejectedOneByOne() async throws {
+        let map = try write("malformed.yaml", [Array("key: ID\ntoken: PSID\nuser: CUID\n".utf8)])
+        let lines = [(101, "u"), (102, "u"), (103, "u"), (104, "\u{1}")].map { number, user in
+            "m\(number),\(Self.token(number)),\(user)"
+        }
+        let format = Format(
+            name: "malformed.txt",
+            options: ["--map", map, "--vendor", "upmc"],
+            heading: ["ID,PSID,CUID"],
+            lines: lines,
+            limitBytes: 65_536,
+            foreign: "is not UTF-8",
+            broken: ("a,b,c,d", "has 4 fields under 3 headings")
+        )
+        try await expectOnlyDevices(format, tokens: 101...104)
+    }
+
+    // A line that nests without end is refused by its depth.
+    @Test func anExportOfUsersHasItsLinesRejectedOneByOne() async throws {
+        let lines = [(201, "u"), (202, "u"), (203, "u"), (204, "\u{1}")].map { number, user in
+            #"{"external_id":"\#(user)\#(number)","push_tokens":"#
+                + #"[{"app":"Shop","platform":"iOS","token":"\#(Self.token(number))"}]}"#
+        }
+        let format = Format(
+            name: "malformed.json",
+            options: ["--from", "braze"],
+            lines: lines,
+            limitBytes: 1_048_576,
+            foreign: "is not JSON",
+            broken: (String(repeating: "[", count: 500_000), "is not JSON")
+        )
+        try await expectOnlyDevices(format, tokens: 201...204)
+    }
+
     // A spreadsheet may write UTF-16.
     @Test(arguments: [("wide.json", ["--from", "braze"]), ("wide.csv", [])] as [(String, [String])])
     func aFileInUTF16SaysSo(_ name: String, _ options: [String]) async throws {
