@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from .calls import Answer, Calls
 from .vendors import Phone, Vendor
@@ -74,6 +74,8 @@ class Fleet:
         self.count = 0
         self.seen = 0
         self.slowest_opt_out = 0.0
+        # Sends that `arrive` waits for.
+        self.meanwhile: list[Future[Message]] = []
         # The processes of which one or more may not run, so that a send may be refused or without an answer; it is not repeated, and may have been accepted.
         self.down: frozenset[str] = frozenset()
         # The percentage of the rollout whose rules sends follow; None: either side may push.
@@ -106,19 +108,26 @@ class Fleet:
         eventually("the vendor knows the tokens", is_known)
 
     def opt_out(self, is_forwarded: bool = True) -> None:
-        """One phone opts out. Afterwards no side may push to it."""
+        """One phone opts out. Afterwards no side may push to it: the gateway from then on, the vendor as soon as it has the call."""
         phone = self.random.choice(self.present)
         self.vendor.leave(self.calls, phone)
         phone.has_left = True
+        began = time.monotonic()
+        if self.percent == 100:
+            # The gateway makes every push, whether the vendor has the opt-out or not.
+            self.send_meanwhile([phone, self.present[0]])
         if not is_forwarded:
             return
-        began = time.monotonic()
         key = self.vendor.key(phone)
         eventually("the vendor knows the opt-out", lambda: key not in self.vendor.reachable(self.stub.get("/_stub/state")))
         took = time.monotonic() - began
         self.slowest_opt_out = max(self.slowest_opt_out, took)
         if took > self.opt_out_seconds:
             raise TimeoutError(f"an opt-out reached the vendor after {took:.1f} s")
+
+    def send_meanwhile(self, phones: list[Phone]) -> None:
+        """Sends while other calls are made: `arrive` waits for the push, and `check` finds those that must not be there."""
+        self.meanwhile.append(self.pool.submit(self.send, phones))
 
     def look(self) -> None:
         list(self.pool.map(lambda phone: self.vendor.look(self.calls, phone), self.present[:8]))
@@ -224,6 +233,9 @@ class Fleet:
 
         `uncertain` returns the messages and phones for which the gateway itself states that it does not know: those may be missing, and never double.
         """
+
+        while self.meanwhile:
+            self.meanwhile.pop().result()
 
         def have_arrived() -> bool:
             self.collect()

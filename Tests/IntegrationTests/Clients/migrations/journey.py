@@ -224,6 +224,8 @@ class Journey:
         self.sides_hold()
         fleet.look()
         fleet.opt_out(is_forwarded)
+        self.arrive()
+        fleet.report_all()
         fleet.check()
 
     def exchange(self, rounds: int, kills: Sequence[str] = ()) -> None:
