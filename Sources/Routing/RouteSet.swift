@@ -24,6 +24,12 @@ package struct RouteSet: Sendable, Hashable {
     /// The rules that apply.
     package var rules: RouteRules { overlay.inFront(of: base) }
 
+    /// The only dialect of which the overlay rules calls, as that of a migration does. Nil: it rules none, or those of several dialects.
+    package var overlaidDialect: Vendor? {
+        let dialects = Set(overlay.calls.map(\.vendor))
+        return dialects.count == 1 ? dialects.first.flatMap { $0 } : nil
+    }
+
     package var table: RouteTable { RouteTable(rules, upstreams: upstreams) }
 
     /// Finds the faults of the rules that apply. Rules of the base from which the overlay takes everything have none: they apply again without it.

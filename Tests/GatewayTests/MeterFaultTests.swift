@@ -153,6 +153,15 @@ import Testing
         #expect(fault.good.contains(measured.value), "\(measured)")
     }
 
+    // The app may have another dialect whose calls are proxied too. They say nothing about the vendor that it leaves, and must not fill its gates.
+    @Test(arguments: [(.rationalOwl, 3), (.upmc, nil)] as [(Vendor, Int?)])
+    func onlyCallsOfTheDialectThatTheAppLeavesCount(_ leaving: Vendor, _ samples: Int?) async throws {
+        var stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])
+        stage.leaving = leaving
+        try await stage.observe((0..<3).map { Self.install($0, platform: 2) })
+        #expect(try await stage.figure(.observed)?.samples == samples)
+    }
+
     // What `migration status` says about a rollback now.
     @Test func aRollbackWaitsForTheCallsThatTheVendorHasNotReceived() async throws {
         let stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])

@@ -38,6 +38,8 @@ struct MeterStage: Sendable {
     let settings: BindingSettings
     /// When the step of the migration came into force.
     let since: Timestamp
+    /// The dialect of the vendor that a migration of the app leaves. Nil: the app has no rules.
+    var leaving: Vendor?
 
     /// - Parameters:
     ///   - vendor: the dialect of the app.
@@ -68,7 +70,10 @@ struct MeterStage: Sendable {
         )
     }
 
-    var binding: BoundCall { BoundCall(tenant: tenant, app: scope.app, settings: settings) }
+    var binding: BoundCall {
+        let routes = leaving.map { BoundRoutes(version: 1, table: nil, overlaid: $0) }
+        return BoundCall(tenant: tenant, app: scope.app, settings: settings, routes: routes)
+    }
 
     // MARK: Causes
 

@@ -198,9 +198,14 @@ struct RouteVersionTests {
                 return try #require(found)
             }
             #expect(try await bound().routes == nil)
-            _ = try await stage.native(.PUT, Self.path, Self.apns, ifMatch: "\"0\"")
+            let overlay: JSON = [
+                "calls": [["vendor": "notificationhubs", "kinds": ["send"], "action": "serve"]],
+                "deliveries": [["paths": ["apns"]]],
+            ]
+            _ = try await stage.native(.PUT, Self.path, overlay, ifMatch: "\"0\"")
             let routes = try #require(try await bound().routes)
             #expect(routes.version == 1 && routes.table?.rules.deliveries.count == 1)
+            #expect(routes.counts(.notificationHubs) && !routes.counts(.upmc))
             #expect(cache.remembered(key)??.routes == routes)
             // No rules are no routes, though they have a version.
             _ = try await stage.native(.PUT, Self.path, [:], ifMatch: "\"1\"")

@@ -64,6 +64,21 @@ import Testing
     }
 
     // The user's file may route everything to the vendor; the overlay decides before it.
+    // The gates count the calls of this dialect only.
+    @Test(arguments: cases) func theOverlayOfEachStageIsOfOneDialect(_ one: Case) {
+        let base = RouteRules(calls: [CallRule(vendor: "other", action: .proxy, upstream: "another")])
+        for stage in Self.stages {
+            var made = set(plan(one).rules(stage, one.facts), one)
+            #expect(made.overlaidDialect == one.facts.vendor)
+            made.base = base
+            #expect(made.overlaidDialect == one.facts.vendor)
+            made.overlay.calls += base.calls
+            #expect(made.overlaidDialect == nil)
+        }
+        #expect(set(RouteRules(calls: [CallRule(action: .proxy, upstream: "old")]), one).overlaidDialect == nil)
+        #expect(RouteSet(base: base).overlaidDialect == nil)
+    }
+
     @Test(arguments: cases) func theRulesOfTheFileAreNotReached(_ one: Case) {
         let base = RouteRules(
             calls: [CallRule(action: .proxy, upstream: "old")],

@@ -185,8 +185,8 @@ final class CachedDirectory: CallDirectory, Sendable {
         do throws(ProvisioningProblem) {
             guard let stored else { throw ProvisioningProblem(path: "version", problem: "does not exist") }
             let set = try RouteSet(stored)
-            let routes = set.rules.isEmpty ? nil : BoundRoutes(version: version, table: set.table)
-            return ReadRoutes(version: version, routes: routes)
+            let routes = BoundRoutes(version: version, table: set.table, overlaid: set.overlaidDialect)
+            return ReadRoutes(version: version, routes: set.rules.isEmpty ? nil : routes)
         } catch {
             logger?.error(
                 "the routes of an app cannot be read; its calls are asked to try again",

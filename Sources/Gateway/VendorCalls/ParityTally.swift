@@ -61,7 +61,7 @@ final class ParityTally: Sendable {
         sample: () -> JSONObject? = { nil }
     ) {
         guard figure.samples > 0 else { return }
-        recent?.add(figure, of: binding, at: time)
+        if binding.routes?.counts(dialect) != false { recent?.add(figure, of: binding, at: time) }
         let group = Group(
             tenant: binding.tenant,
             app: binding.app,
