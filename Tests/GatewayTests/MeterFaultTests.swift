@@ -162,6 +162,29 @@ import Testing
         #expect(try await stage.figure(.observed)?.samples == samples)
     }
 
+    @Test(arguments: [(.rationalOwl, true), (.native, true), (.upmc, false)] as [(Vendor, Bool)])
+    func slowPushesOfTheVendorsMessagesAndNativeOnesCount(_ vendor: Vendor, _ counts: Bool) async throws {
+        let stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])
+        var slow = LatencyHistogram()
+        for _ in 0..<Self.count { slow.add(9000) }
+        let quarter = QuarterRange(stage.since..<stage.since + .seconds(1)).from
+        let admin = try await stage.stores.database.admin()
+        _ = try await admin.query(
+            """
+            INSERT INTO gateway.latency (tenant_id, quarter, app_id, vendor, kind, histogram) VALUES (
+                '\(stage.tenant)', \(quarter), '\(stage.scope.app)', '\(vendor)', 'delivery',
+                '\\x\(HexCoding.encode(slow.encoded))')
+            """
+        )
+        await admin.close()
+        let verdict = try await stage.verdict(MigrationGate(.p99, 2))
+        if counts {
+            #expect(verdict.isFailure, "\(verdict)")
+        } else {
+            #expect(verdict == .missing(200))
+        }
+    }
+
     // What `migration status` says about a rollback now.
     @Test func aRollbackWaitsForTheCallsThatTheVendorHasNotReceived() async throws {
         let stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])

@@ -139,7 +139,8 @@ package struct MigrationMeter: Sendable {
         return summary.difference.map { MigrationMeasurement($0, samples: compared) }
     }
 
-    /// The 99th percentile of the time to the outcome of pushes. Latencies are not counted by transport; calls to an upstream are among them.
+    /// The 99th percentile of the time to the outcome of pushes of messages in the vendor's interface and the native one: those of other dialects say nothing
+    /// about the vendor. Latencies are not counted by transport; calls to an upstream are among them.
     private func latency(
         _ subject: Subject,
         _ window: MigrationWindow
@@ -161,7 +162,7 @@ package struct MigrationMeter: Sendable {
         let answer = try await queries.latencies(
             in: range,
             apps: [subject.scope.app],
-            vendors: [],
+            vendors: [subject.scope.vendor, .native],
             by: [],
             groupLimit: 16,
             of: subject.tenant
