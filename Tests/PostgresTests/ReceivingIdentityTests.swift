@@ -2,6 +2,7 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
+import TestKit
 import Testing
 
 @testable import EngineStore
@@ -81,6 +82,40 @@ import Testing
         let phone = try await SharedPhone.make()
         try await phone.register(.ipns, ago: .seconds(60))
         #expect(try await phone.receivers() == ["ipns"])
+    }
+
+    /// The ways of addressing a device that an import has given one more identity, of UPMC.
+    private func waysAfterImport(asOf: Duration?, registered: Duration?) async throws -> [String: String] {
+        let phone = try await SharedPhone.make()
+        let now = try await phone.fixture.now()
+        var row = DeviceRegistration(
+            key: VendorDeviceKey("upmc"),
+            platform: .ios,
+            token: DeviceToken(apns: "aa01"),
+            user: "u",
+            phone: "0101",
+            tags: ["a"].compactMap { Model.Tag($0) }
+        )
+        row.imported.registeredAt = registered.map { now + (.zero - $0) }
+        let imported = try await phone.fixture.importDevices(
+            [row],
+            TestIdentifiers(),
+            at: now,
+            asOf: asOf.map { now + (.zero - $0) },
+            scope: phone.scope(.upmc)
+        )
+        #expect(imported == .init(created: 1))
+        return try await phone.ways()
+    }
+
+    // An old export must not take the sends of the SDK that the app uses now.
+    @Test func anImportedIdentityIsAsOldAsItsFile() async throws {
+        let old = Duration.seconds(3 * 3600)
+        #expect(try await Set(waysAfterImport(asOf: old, registered: nil).values) == ["braze"])
+        #expect(try await Set(waysAfterImport(asOf: nil, registered: old).values) == ["braze"])
+        // The control: without a time the file is of now.
+        let ways = try await waysAfterImport(asOf: nil, registered: nil)
+        #expect(ways["everyone"] == "upmc" && ways["users"] == "upmc", "\(ways)")
     }
 
     @Test func anIdentityThatLeavesIsNotChosen() async throws {
