@@ -30,6 +30,8 @@ package enum UPMCLimits {
     static let tokenCount = 1000
     /// 1,000 targets in one call to the vendor's server, because their tokens may be listed.
     static let upstreamTargets = tokenCount
+    /// 1,000,000,000 targets in the answer to a send: more than an app has devices. Larger numbers would overflow when they are added up.
+    static let audience: Int64 = 1_000_000_000
     /// 8 KiB of such a call for the names of its parameters, boundaries and brackets.
     static let callFrameBytes = 8 * 1024
     /// 16 KiB for a document for a network other than Apple's, before its size is checked.

@@ -56,4 +56,11 @@ struct ParityTests {
         #expect(Mount.adapter.audienceCount(in: response) == Int(expected))
         #expect(Mount.adapter.audienceCount(in: Self.response("no")) == nil)
     }
+
+    // The numbers of many answers are added up.
+    @Test(arguments: [("1000000000", 1_000_000_000), ("1000000001", nil), ("9223372036854775807", nil), ("-1", nil)])
+    func aNumberThatCannotBeOneOfDevicesIsNotCounted(_ text: String, _ count: Int?) {
+        let answer = #"{"HEADER":{"RESULT_CODE":"0000"},"BODY":{"REG_SUCCESS_CNT":\#(text)}}"#
+        #expect(Mount.adapter.audienceCount(in: Self.response(answer)) == count)
+    }
 }

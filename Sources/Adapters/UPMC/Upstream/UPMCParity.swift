@@ -34,10 +34,13 @@ extension UPMCAdapter {
         }
     }
 
-    /// `REG_SUCCESS_CNT` of a send.
+    /// `REG_SUCCESS_CNT` of a send. Nil also for a number that cannot be one of devices: the numbers of many answers are added up.
     package func audienceCount(in response: VendorResponse) -> Int? {
         guard let body = (try? JSONParser.parse(response.body))?["BODY"] else { return nil }
         let answer = body.object ?? body.array?.first?.object
-        return (answer?["REG_SUCCESS_CNT"]?.lenientInt).flatMap { Int(exactly: $0) }
+        guard let count = answer?["REG_SUCCESS_CNT"]?.lenientInt, (0...UPMCLimits.audience).contains(count) else {
+            return nil
+        }
+        return Int(exactly: count)
     }
 }
