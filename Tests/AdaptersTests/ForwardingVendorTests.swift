@@ -98,6 +98,14 @@ import Testing
         }
     }
 
+    /// One character of a text may have thousands of bytes, and a reason is logged.
+    @Test(arguments: [("upmc", #"{"HEADER":{"RESULT_CODE":"?"}}"#), ("ipns", #"{"RT":"?"}"#)])
+    func aStrangeCodeIsShownInAFewBytes(_ name: String, _ form: String) throws {
+        let code = "5" + String(repeating: "\u{301}", count: 3000) + #"\u0000\n6"#
+        let answer = VendorResponse(status: 200, body: Array(form.replacing("?", with: code).utf8))
+        #expect(try vendor(Vendor(rawValue: name)).verdict(of: answer) == .refused("code 56"))
+    }
+
     @Test(arguments: ["braze", "ipns", "notificationhubs", "rationalowl", "upmc"])
     func aRedirectIsAFailure(_ name: String) throws {
         let verdict = try vendor(Vendor(rawValue: name)).verdict(of: VendorResponse(status: 302))

@@ -19,10 +19,15 @@ extension IPNSAdapter: ForwardingVendor {
         else { return .failed("unreadable answer", after: nil) }
         switch IPNSCode(rawValue: text) {
         case .success: return .accepted
-        case .failure: return .failed("code \(text.prefix(8))", after: nil)
+        case .failure: return .failed("code \(text)", after: nil)
         // The vendor does not know the app: all its calls would be refused.
-        case .unknownApp: return .credential("code \(text.prefix(8))")
-        default: return .refused("code \(text.prefix(8))")  // the call is wrong, or its subject unknown
+        case .unknownApp: return .credential("code \(text)")
+        default: return .refused("code \(Self.shown(text))")  // the call is wrong, or its subject unknown
         }
+    }
+
+    /// Eight bytes of a code that is not known, for logs: one character may have thousands.
+    private static func shown(_ code: String) -> String {
+        String(decoding: code.utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(8), as: UTF8.self)
     }
 }

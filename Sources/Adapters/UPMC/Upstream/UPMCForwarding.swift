@@ -96,11 +96,16 @@ extension UPMCAdapter: ForwardingVendor {
         guard let code = Self.code(of: response) else { return .failed("unreadable answer", after: nil) }
         switch code {
         case UPMCCode.success.rawValue: return .accepted
-        case UPMCCode.serverError.rawValue, "50300", "4500": return .failed("code \(code.prefix(8))", after: nil)
+        case UPMCCode.serverError.rawValue, "50300", "4500": return .failed("code \(code)", after: nil)
         // The app was deleted, or the key has expired.
         case UPMCCode.unauthorized.rawValue, UPMCCode.denied.rawValue, "4444", "-500":
-            return .credential("code \(code.prefix(8))")
-        default: return .refused("code \(code.prefix(8))")
+            return .credential("code \(code)")
+        default: return .refused("code \(Self.shown(code))")
         }
+    }
+
+    /// Eight bytes of a code that is not known, for logs: one character may have thousands.
+    private static func shown(_ code: String) -> String {
+        String(decoding: code.utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(8), as: UTF8.self)
     }
 }
