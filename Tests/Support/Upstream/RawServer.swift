@@ -8,8 +8,9 @@ package final class RawServer: Sendable {
     package enum Answer: Sendable {
         case text(String)
         case bytes([UInt8])
-        /// The bytes, then the connection ends.
+        /// The text or the bytes, then the connection ends.
         case closing(String)
+        case ending([UInt8])
         case silence
         /// A body that does not end.
         case endless
@@ -129,10 +130,8 @@ package final class RawServer: Sendable {
             case .silence: break
             case .text(let text): write(Array(text.utf8), context)
             case .bytes(let bytes): write(bytes, context)
-            case .closing(let text):
-                let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)))
-                    .whenComplete { _ in bound.value.close(promise: nil) }
+            case .closing(let text): end(Array(text.utf8), context)
+            case .ending(let bytes): end(bytes, context)
             case .endless:
                 write(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8), context)
                 pour(context)
@@ -144,6 +143,12 @@ package final class RawServer: Sendable {
 
         private func write(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+        }
+
+        private func end(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)))
+                .whenComplete { _ in bound.value.close(promise: nil) }
         }
 
         private func pour(_ context: ChannelHandlerContext) {

@@ -54,7 +54,7 @@ package enum UpstreamContract {
         return since == Timestamp(milliseconds: 0) ? nil : "condemns a token"
     }
 
-    private static func isPrintable(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
+    static func isPrintable(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
 
     /// Sends an accepted message through the upstream and reads the call again: its content must be the same.
     ///
@@ -113,25 +113,7 @@ package enum UpstreamContract {
         return targets.allSatisfy { $0.user != nil || $0.device != nil } ? nil : "a target without a name"
     }
 
-    /// The fault in what an answer to a proxied call establishes: the names of messages are stored, and are index columns.
-    private static func observationFault(
-        _ adapter: some UpstreamAdapter,
-        _ request: VendorRequest,
-        _ response: VendorResponse
-    ) -> String? {
-        for command in adapter.observedCommands(request, response: response, settings: .unbound) {
-            guard case .submission(.observe(let message)) = command else { continue }
-            let isFitting = message.references.allSatisfy { (1...160).contains($0.utf8.count) && isPrintable($0) }
-            guard isFitting else { return "observes \(message.references)" }
-        }
-        // An answer agrees with itself, whatever its bytes are.
-        let names = adapter.differences(ours: response, theirs: response, for: request)
-        guard names.isEmpty else { return "differs from itself in \(names)" }
-        _ = adapter.comparable([], to: request, response: response, settings: .unbound)
-        return nil
-    }
-
-    /// Reads mutated answers to a call.
+    /// Reads the outcomes of mutated answers to a call. `HostileAnswers` gives them to everything else that reads answers.
     ///
     /// - Parameters:
     ///   - adapter: the adapter of the vendor.
@@ -152,10 +134,7 @@ package enum UpstreamContract {
             for index in 0..<count {
                 let body = index % 3 == 0 ? mutator.raw(answer) : mutator.body(index, from: json)
                 let response = Self.response(body, &mutator.random)
-                let fault =
-                    Self.fault(adapter.outcome(of: call, response: response), of: call)
-                    ?? Self.observationFault(adapter, call.request, response)
-                if let fault {
+                if let fault = Self.fault(adapter.outcome(of: call, response: response), of: call) {
                     let text = "\(response.status) \(String(decoding: body, as: UTF8.self))"
                     return "seed \(Fuzz.seed), answer \(place), mutation \(index): \(fault) in \(text)"
                 }
