@@ -287,4 +287,37 @@ struct DiagnosisPageTests {
         #expect(content.sentence.text.contains(text), "\(content.sentence.text)")
         #expect(ReadPages.actions(content).last == "Why was this device not notified?")
     }
+
+    @Test(arguments: [
+        (
+            #"{"path": "old-braze", "outcome": "noDevice"}, {"path": "apns", "outcome": "sent"}"#, "apns",
+            "old-braze: cannot name the target → apns: accepted", "old-braze: 대상을 지정할 수 없음 → apns: 접수됨"
+        ),
+        (
+            #"{"path": "apns", "outcome": "Unregistered"}, {"path": "old-braze", "outcome": "queued"}"#,
+            "upstream:old-braze", "apns: Unregistered → old-braze: Queued", "apns: Unregistered → old-braze: 대기"
+        ),
+        // The last path carried nothing.
+        (#"{"path": "apns", "outcome": "noToken"}"#, nil, "apns: no token", "apns: 토큰 없음"),
+        // The other facts say what became of the only path.
+        (#"{"path": "old-braze", "outcome": "sent"}"#, "upstream:old-braze", nil, nil), ("", nil, nil, nil),
+    ] as [(String, String?, String?, String?)])
+    func aDeliveryShowsThePathsThatWereTried(
+        _ tried: String,
+        _ transport: String?,
+        _ en: String?,
+        _ ko: String?
+    ) throws {
+        var body = try delivery("sent", nil, more: ", \"tried\": [\(tried)]").object ?? JSONObject()
+        body["transport"] = transport.map { .string($0) } ?? .null
+        let path = ["message": Self.message, "target": Self.target]
+        for (language, text) in [(Language.en, en), (.ko, ko)] {
+            let request = ReadPages.request(path, [:], role: .owner, language)
+            #expect(DeliveryPaths.text(.object(body), Words(request)) == text)
+            let bodies = ["message": messageBody, "delivery": JSON.object(body)]
+            let shown = ReadPages.words(try ReadPages.content(DeliveryPage(), request, bodies))
+            #expect(shown.contains(DeliveryText.tried(language)) == (text != nil))
+            if let text { #expect(shown.contains(text)) }
+        }
+    }
 }

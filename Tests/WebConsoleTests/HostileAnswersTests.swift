@@ -21,13 +21,13 @@ struct HostileAnswersTests {
     private static let lists = [
         "messages", "deliveries", "devices", "identities", "conditions", "matches", "users", "groups", "members",
         "apps", "vendors",
-        "tokens", "losses", "dead", "acts", "aliases", "tags", "waiting",
+        "tokens", "losses", "dead", "acts", "aliases", "tags", "waiting", "tried",
     ]
     private static let names = [
         "id", "app", "vendor", "state", "title", "body", "user", "key", "name", "phone", "reason", "target", "device",
         "kind",
         "condition", "stage", "address", "group", "message", "submittedBy", "next", "token", "tokenState", "timeZone",
-        "campaign", "because", "credential",
+        "campaign", "because", "credential", "path", "outcome", "transport",
     ]
     private static let objects = [
         "funnel", "explanation", "push", "route", "queue", "client", "identity", "receivingWindow",

@@ -75,6 +75,14 @@ struct TextTests {
         #expect(Set(causes) == Set(DiagnosisWaitsTests.causes.map(\.name)))
     }
 
+    /// Each word for a path that could not be used.
+    @Test func everyOutcomeOfAPathHasWords() throws {
+        let table = try source("Sources/DeliveryEngine/TriedPath.swift").prefix { $0 != "}" }
+        let names = table.matches(of: /case ([a-zA-Z, ]+)/).flatMap { $0.1.split(separator: ", ").map(String.init) }
+        #expect(names.count == 5)
+        for name in names { #expect(DeliveryPaths.outcomes[name] != nil, "\(name)") }
+    }
+
     /// Literals with a part that the code makes of two forms, and these forms.
     private static let composed = [
         "Pushes for {} use {}credential {}.": [

@@ -82,6 +82,7 @@ struct DeliveryPage: ConsolePage {
                 named(explanation["route"]?["credential"], "credentials")
             ),
             fact(DeliveryText.rules, rules(explanation["rules"], words)),
+            fact(DeliveryText.tried, DeliveryPaths.text(delivery, words)),
             fact(DeliveryText.upstream, Reading.text(explanation["upstream"]?["credential"])),
         ]
         return facts.compactMap { $0 }

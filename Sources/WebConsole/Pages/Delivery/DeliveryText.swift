@@ -27,6 +27,7 @@ enum DeliveryText {
     static let topic = Text(ko: "토픽", en: "Topic")
     static let credential = Text(ko: "인증서·키", en: "Credential")
     static let rules = Text(ko: "라우팅 규칙", en: "Routing rules")
+    static let tried = Text(ko: "시도한 경로", en: "Paths tried")
     static let upstream = Text(ko: "업스트림", en: "Upstream")
     static let queue = Text(ko: "대기열", en: "Queue")
     static let diagnose = Text(ko: "이 단말에 왜 알림이 가지 않았나요?", en: "Why was this device not notified?")
