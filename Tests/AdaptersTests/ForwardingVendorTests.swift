@@ -46,10 +46,11 @@ import Testing
     @Test(
         arguments: [
             ("/shop/installations/1", true), ("/shop/Installations/1", true), ("/shop/registrations", false),
-            ("/shop/registrations/1", false), ("/shop/registrationids", false), ("/shop", false),
+            ("/shop/registrations/7260336227650468927-4200236381151834034-1", true),
+            ("/shop/Registrations/1/", true), ("/shop/registrationids", false), ("/shop", false),
         ]
     )
-    func hubsForwardsInstallations(_ path: String, _ isForwarded: Bool) throws {
+    func hubsForwardsWhatHasTheAppsIDOrTheVendors(_ path: String, _ isForwarded: Bool) throws {
         #expect(try vendor(.notificationHubs).mayForward(request(path, method: .put)) == isForwarded)
     }
 

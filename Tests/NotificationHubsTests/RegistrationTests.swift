@@ -172,6 +172,42 @@ struct RegistrationTests {
         #expect(answer.detail == detail)
     }
 
+    // MARK: Ids of the gateway and of the vendor
+
+    @Test func anIDOfTheGatewayIsRecognized() {
+        for digit in "0123456789abcdef" {
+            let digits = String(repeating: digit, count: 16) + String(repeating: "5a", count: 8)
+            let id = Registration.id(drawn: digits)
+            #expect(Registration.isDrawn(id), "\(id)")
+            #expect(Installation.isIdentifier(id), "\(id)")
+            #expect(id.split(separator: "-").count == 3 && id.hasSuffix("-1"), "\(id)")
+        }
+        let others = ["7260336227650468927-4200236381151834034-1", "123-234-1", "1-1-1", "1-1", "", "a-b-1", "1-2-3-1"]
+        for id in others { #expect(!Registration.isDrawn(id), "\(id)") }
+    }
+
+    // docs/routing.md#calls-that-are-forwarded
+    @Test(arguments: [(nil, true), ("*", true), ("W/\"1\"", false), ("\"1\"", false)] as [(String?, Bool)])
+    func aCallForOneVersionIsNotForwarded(_ match: String?, _ isForwarded: Bool) throws {
+        let headers = match.map { ["If-Match": $0] } ?? [:]
+        let delete = Mount.request(.delete, Self.path, headers: headers)
+        #expect(Mount.adapter.mayForward(put(native(), match: match)) == isForwarded)
+        #expect(Mount.adapter.mayForward(delete) == isForwarded)
+        let own = "/hub1/registrations/" + Registration.id(drawn: String(repeating: "c1", count: 16))
+        #expect(!Mount.adapter.mayForward(Mount.request(.put, own, headers: headers, native())))
+    }
+
+    // It is not stored with a forwarded call.
+    @Test func aForwardedDeletionNamesEveryVersion() throws {
+        let delete = Mount.request(.delete, Self.path, authorization: nil)
+        let authorized = Mount.adapter.authorized(delete, for: OldHub.upstream)
+        #expect(OldHub.header("If-Match", of: authorized) == "*")
+        let leaving = Mount.adapter.prepare(authorized, for: OldHub.upstream, host: OldHub.host, at: Mount.now)
+        #expect(OldHub.header("If-Match", of: try #require(leaving)) == "*")
+        let write = Mount.adapter.authorized(put(native()), for: OldHub.upstream)
+        #expect(OldHub.header("If-Match", of: write) == nil)
+    }
+
     // MARK: Lists
 
     private func ids(_ text: String) -> [String] {

@@ -37,10 +37,26 @@ struct Registration: Hashable {
         key.rawValue.hasPrefix(keyPrefix) ? String(key.rawValue.dropFirst(keyPrefix.count)) : nil
     }
 
-    /// An id in the vendor's format, made from 32 hex digits: two large decimals and the number of a shard.
+    /// An id in the vendor's format, made from 32 hex digits: two large decimals and the number of a shard. The last 32 bits of the second decimal are a digest of all
+    /// others, by which an id of the gateway is recognized.
     static func id(drawn digits: String) -> String {
         let halves = [digits.prefix(16), digits.dropFirst(16).prefix(16)].map { (UInt64($0, radix: 16) ?? 0) >> 1 }
-        return "\(halves[0])-\(halves[1])-1"
+        let head = halves[1] >> 32
+        return "\(halves[0])-\((head << 32) | mark(of: halves[0], head))-1"
+    }
+
+    /// Whether the gateway has drawn the id, and not the vendor. The ids of versions before this mark are not recognized.
+    static func isDrawn(_ id: String) -> Bool {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2] == "1", let first = UInt64(parts[0]), let second = UInt64(parts[1]) else {
+            return false
+        }
+        return second & 0xFFFF_FFFF == mark(of: first, second >> 32)
+    }
+
+    private static func mark(of first: UInt64, _ head: UInt64) -> UInt64 {
+        let digest = TrackingID.digest(["registration", "\(first)", "\(head)"])
+        return digest.prefix(4).reduce(UInt64(0)) { ($0 << 8) | UInt64($1) }
     }
 
     init(id: String, channel: String, token: DeviceToken, updatedAt: Timestamp) {

@@ -1,0 +1,1 @@
+Notification Hubs: with `serveAndForward`, a `PUT` or `DELETE` of a registration whose ID the vendor has drawn is forwarded too, so that the vendor keeps the present token of devices that have not moved. The gateway recognizes the IDs that it has drawn. docs/routing.md lists the IDs that apps keep.
