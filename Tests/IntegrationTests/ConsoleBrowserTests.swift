@@ -117,8 +117,6 @@ struct ConsoleBrowserTests {
         #expect((credentials["wrong"]?.int ?? 0) >= 6, "\(credentials)")
         _ = try await run("routes", world, base, python)
         _ = try await run("migration", world, base, python)
-        let exports = try await run("exports", world, base, python)
-        #expect((exports["exports"]?.int ?? 0) >= 40, "\(exports)")
         _ = try await run("keyboard", world, base, python)
         _ = try await run("behaviour", world, base, python)
         _ = try await run("operate", world, base, python)

@@ -36,15 +36,18 @@ class Tenant:
         self.secrets: set[str] = set()
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, object]:
+        status, text = self.raw(method, path, body, **headers)
+        return status, json.loads(text) if text else None
+
+    def raw(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, bytes]:
         data = None if body is None else json.dumps(body).encode()
         sent = {"Authorization": "Bearer " + self.key, "Content-Type": "application/json"} | headers
         request = urllib.request.Request(self.api + path, data, sent, method=method)
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
-                status, text = answer.status, answer.read()
+                return answer.status, answer.read()
         except urllib.error.HTTPError as error:
-            status, text = error.code, error.read()
-        return status, json.loads(text) if text else None
+            return error.code, error.read()
 
     def done(self, method: str, path: str, body: object = None) -> dict:
         status, answer = self.call(method, path, body)

@@ -1,4 +1,4 @@
-"""Crawls every page and form of the console by every role, signed out, as a platform account, and with the objects of another tenant.
+"""Crawls every page, form and export of the console by every role, signed out, as a platform account, and with the objects of another tenant.
 
 usage: roles.py BASE. Environment: CONSOLE_FORMS, a JSON object of the names of the forms by the paths of all pages; CONSOLE_LINKS, the links of the
 invitations of the owner of each tenant and of a platform account; GATEWAY_API; GATEWAY_KEY and RIVAL_KEY, keys of both tenants with all scopes;
@@ -10,6 +10,7 @@ import re
 import sys
 import time
 
+import exports
 import rights
 from matrix import Matrix
 from person import URLENCODED
@@ -17,6 +18,10 @@ from visitor import Visitor, check, failures, silent, texts
 
 
 class Roles(Matrix):
+    def exported(self) -> None:
+        """The exports of the owner's pages are the answers of the API."""
+        exports.run(self.owner, self.acme, list(self.listed))
+
     def sessions(self) -> None:
         """Nobody ends another person's session; a person whose role is changed has to sign in again."""
         owner, author = self.roles["owner"], self.roles["author"]
@@ -133,7 +138,7 @@ class Roles(Matrix):
 def main() -> int:
     began = time.monotonic()
     roles = Roles(sys.argv[1])
-    steps = [roles.acme.plant, roles.rival.plant, roles.people, roles.lists, roles.pages, roles.streams, roles.refused]
+    steps = [roles.acme.plant, roles.rival.plant, roles.people, roles.lists, roles.pages, roles.streams, roles.exported, roles.refused]
     for step in [*steps, roles.revealed, roles.permitted, roles.sessions, roles.afterwards, roles.controls]:
         step()
         print(f"{step.__name__}: {time.monotonic() - began:.1f} s, {Visitor.count} requests", flush=True)

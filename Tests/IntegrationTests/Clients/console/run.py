@@ -10,7 +10,6 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   operate      pause, resume, requeue and cancel messages; revoke a key. The messages to requeue are planted by `send`
   routes       a rollout is raised and rolled back
   migration    a step with too few samples
-  exports      every export of every page
   crawl        every page in both languages, both themes and all widths
   lockout      wrong passwords
   unlocked     after `push-gateway account unlock`
@@ -30,7 +29,6 @@ from playwright.sync_api import sync_playwright
 import behaviour
 import credentials
 import diagnose
-import exports
 import flows
 import gateway
 import keyboard
@@ -79,7 +77,6 @@ def crawl(browser: Browser) -> dict:
 PHASES = {
     "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "keyboard": keyboard.run,
     "behaviour": behaviour.run, "operate": operate.run, "routes": moving.routes, "migration": moving.migration,
-    "exports": lambda browser: exports.run(browser, pages()),
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, pages()).run(),
