@@ -113,10 +113,14 @@ struct ComposePageTests {
         #expect(form.value("draft") == "draft-a" && form.value("revision") == "\"7\"")
 
         table["source"] = SendingWorld.answer(["id": .string(SendingWorld.message), "title": "Old", "body": "Text"])
-        content = try SendingWorld.content(page, SendingWorld.request(query: [("from", SendingWorld.message)]), table)
+        let source = SendingWorld.request(query: [("message", SendingWorld.message)])
+        content = try SendingWorld.content(page, source, table)
         #expect(content.form("compose/review")?.value("title") == "Old")
-        let (_, calls) = SendingWorld.load(page, SendingWorld.request(query: [("from", "../keys")]), table)
+        let (_, calls) = SendingWorld.load(page, SendingWorld.request(query: [("message", "../keys")]), table)
         #expect(calls.last?.path == "messages/..%2Fkeys")
+        // Links keep the range of the page: a day is not a message.
+        let dated = SendingWorld.load(page, SendingWorld.request(query: [("from", "2026-11-01")]), table)
+        #expect(!dated.calls.contains { $0.name == "source" })
     }
 
     // MARK: The review

@@ -109,6 +109,10 @@ struct FormatTests {
         #expect(range.query.map(\.value) == ["2026-11-16T15:00:00.000Z", "2026-11-23T15:00:00.000Z", "Asia/Seoul"])
         #expect(range.interval == "day" && range.isOpen)
         #expect(range.words(.en) == "Last 7 days")
+        #expect(range.permanent == range.query + [.init("range", "")])
+        let fixed = self.range(range.permanent)
+        #expect(fixed.isFixed && fixed.from == range.from && fixed.to == range.to && fixed.permanent.isEmpty)
+        #expect(!self.range([.init("from", "2026-11-01")]).isFixed, "it ends now")
         #expect(self.range([.init("range", "nonsense")]) == range)
     }
 

@@ -57,6 +57,8 @@ struct ShownRange: Sendable, Hashable {
     let preset: Preset?
     let from: Timestamp
     let to: Timestamp
+    /// Whether the address names both ends, so that it shows the same range at any time.
+    let isFixed: Bool
     private let format: ConsoleFormat
 
     init(_ request: PageRequest) {
@@ -68,6 +70,7 @@ struct ShownRange: Sendable, Hashable {
         let end = request.value("to").flatMap { Self.moment($0, zone, isEnd: true) }
         if named == nil, let start, start < end ?? request.now {
             preset = nil
+            isFixed = end != nil
             let last = end ?? request.now
             from = max(start, last + .seconds(-Self.longest))
             to = last
@@ -75,6 +78,7 @@ struct ShownRange: Sendable, Hashable {
         }
         let choice = named ?? Self.standard
         preset = choice
+        isFixed = false
         switch choice {
         case .day:
             to = request.now
@@ -92,6 +96,9 @@ struct ShownRange: Sendable, Hashable {
             PageRequest.Parameter("zone", format.zone.text),
         ]
     }
+
+    /// The parameters with which the address shows this range at any time; empty: it does already.
+    var permanent: [PageRequest.Parameter] { isFixed ? [] : query + [PageRequest.Parameter("range", "")] }
 
     /// `hour` for up to two days, `day` for up to 120, then `week`.
     var interval: String {

@@ -11,6 +11,8 @@ package struct PageContent: Sendable {
     var blocks: [Block] = []
     /// The exports that the heading links; the server names those that the account may have.
     package var exports: [FileFormat] = []
+    /// The parameters with which the address of the page shows the same range later; empty: it does already, or has no range.
+    var permanent: [PageRequest.Parameter] = []
     /// The topics whose events update this page; empty: it is not live.
     var live: Set<LiveTopic> = []
 }

@@ -20,6 +20,7 @@ struct PageWriter: Sendable {
             [
                 "title": .text(content.title),
                 "actions": actions(content.actions),
+                "permanent": content.permanent.isEmpty ? .none : permanent(content.permanent),
                 "exports": content.exports.isEmpty ? .none : exports(content.exports),
                 "notice": .optional(notice),
                 "secret": secret.map { self.secret($0) } ?? .none,
@@ -28,6 +29,13 @@ struct PageWriter: Sendable {
                 "blocks": .each(content.blocks.enumerated()) { .markup(block($0.element, index: $0.offset)) },
             ]
         )
+    }
+
+    /// A link to this page, with its filters and its place in a list, that shows the same range later.
+    private func permanent(_ fixed: [PageRequest.Parameter]) -> View {
+        let replaced = Set(fixed.map(\.name) + [FileFormat.parameter])
+        let kept = place.query.filter { !replaced.contains($0.name) }
+        return link(Link(text(CommonText.permanent), place.path, kept + fixed))
     }
 
     /// Links to the data of this page as files, with its filters and its place in a list.

@@ -27,6 +27,8 @@ package enum CommonText {
     static let ownAccount = Text(ko: "내 계정", en: "Your account")
     static let signOut = Text(ko: "로그아웃", en: "Sign out")
     static let export = Text(ko: "내보내기", en: "Export")
+    /// The link to a page whose relative range is replaced by its present ends.
+    static let permanent = Text(ko: "고정 링크", en: "Permanent link")
 
     static let copy = Text(ko: "복사", en: "Copy")
     static let copied = Text(ko: "복사했습니다", en: "Copied")

@@ -7,8 +7,29 @@ struct AuditPage: ConsolePage {
     var menu: MenuEntry? { MenuEntry(.administration, AuditText.title, .audit) }
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        guard !answers.has("audit"), let list = export(request) else { return [] }
-        return [list]
+        guard answers.has("audit") else { return export(request).map { [$0] } ?? [] }
+        return Self.entry(request, answers).map { [$0] } ?? []
+    }
+
+    /// The position of the entry that the address opens.
+    private static func row(_ request: PageRequest) -> Int64? {
+        request.value("row").flatMap { Int64($0) }.flatMap { (1..<Int64.max).contains($0) ? $0 : nil }
+    }
+
+    private static func open(_ entries: JSON, _ request: PageRequest) -> JSON? {
+        guard let row = row(request) else { return nil }
+        return entries["entries"]?.array?.first { $0["position"]?.int == row }
+    }
+
+    /// The call for the entry that the address opens, if it is not in the list: later entries have pushed it out since the link was made.
+    private static func entry(_ request: PageRequest, _ answers: Answers) -> APICall? {
+        guard let row = row(request), !answers.has("entry"), answers["audit"]?.isSuccess == true,
+            open(answers.body("audit"), request) == nil
+        else { return nil }
+        let query = [
+            PageRequest.Parameter("order", "newest"), .init("limit", "1"), .init("after", String(row + 1)),
+        ]
+        return APICall("entry", .get, "audit", query: query)
     }
 
     func export(_ request: PageRequest) -> APICall? {
@@ -24,9 +45,7 @@ struct AuditPage: ConsolePage {
         let body = try answers.required("audit")
         let entries = body["entries"]?.array ?? []
         var blocks: [Block] = []
-        if let row = request.value("row").flatMap({ Int64($0) }),
-            let open = entries.first(where: { $0["position"]?.int == row })
-        {
+        if let open = Self.open(body, request) ?? Self.open(answers.body("entry"), request) {
             blocks.append(Self.detail(open, words))
         }
         let next = OperationsParts.next(body["next"], request, path: "audit")

@@ -14,7 +14,7 @@ struct ComposePage: ConsolePage {
     /// The page with the content of a message, in the app of the message.
     static func link(_ label: String, with message: JSON, _ id: String) -> Link {
         let app = message["app"]?.string.map { [PageRequest.Parameter("app", $0)] } ?? []
-        return Link(label, "compose", app + [PageRequest.Parameter("from", id)])
+        return Link(label, "compose", app + [PageRequest.Parameter("message", id)])
     }
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
@@ -39,7 +39,7 @@ struct ComposePage: ConsolePage {
         if let name = request.value("draft") ?? request.value("template") {
             return [APICall("source", .get, Link.path("apps", app, "templates", name))]
         }
-        if let message = request.value("from") { return [APICall("source", .get, Link.path("messages", message))] }
+        if let message = request.value("message") { return [APICall("source", .get, Link.path("messages", message))] }
         return []
     }
 

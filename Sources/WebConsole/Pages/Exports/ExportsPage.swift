@@ -80,6 +80,7 @@ struct ExportsPage: ConsolePage {
         )
         page.blocks.append(Block(body: [.text(words(ExportsText.note))]))
         page.filters = [Reading.vendorFilter(request, answers)]
+        page.permanent = range.permanent
         return page
     }
 

@@ -85,6 +85,7 @@ struct FailurePage: ConsolePage {
                 course(key, figures, words), rows(loss, request, answers),
             ]
         )
+        page.permanent = ShownRange(request).permanent
         page.actions = [
             .link(Reading.link(words(FailuresText.title), "failures", request, [("stage", nil)])),
             .link(Link(words(FailuresText.exports), "exports")),

@@ -36,6 +36,7 @@ struct FailuresPage: ConsolePage {
         }
         var page = PageContent(title: words(FailuresText.title), sentence: sentence(figures, request), blocks: blocks)
         page.filters = [Reading.vendorFilter(request, answers)]
+        page.permanent = ShownRange(request).permanent
         return page
     }
 

@@ -46,9 +46,12 @@ struct MessagesPage: ConsolePage {
     /// The day of the filter, else the range of the address. Without either, scheduled messages are shown too.
     private static func range(_ request: PageRequest) -> (from: Timestamp, to: Timestamp)? {
         if let day = day(request) { return day }
-        guard ["range", "from", "to"].contains(where: { request.value($0) != nil }) else { return nil }
-        let range = ShownRange(request)
-        return (range.from, range.to)
+        return named(request).map { ($0.from, $0.to) }
+    }
+
+    /// The range of the address; nil: it names none.
+    private static func named(_ request: PageRequest) -> ShownRange? {
+        ["range", "from", "to"].contains { request.value($0) != nil } ? ShownRange(request) : nil
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
@@ -75,6 +78,7 @@ struct MessagesPage: ConsolePage {
         if request.account.may(.send) {
             page.actions = [.link(Link(MessagesText.compose(language), "compose"), isMain: true)]
         }
+        if Self.day(request) == nil, let range = Self.named(request) { page.permanent = range.permanent }
         page.live = [.messages]
         return page
     }

@@ -67,6 +67,7 @@ struct OverviewPage: ConsolePage {
         let cards = OverviewCards(request, answers, body)
         var content = PageContent(title: OverviewText.title(language), sentence: cards.sentence)
         content.live = [.funnel, .messages, .queue]
+        content.permanent = ShownRange(request).permanent
         guard cards.funnel[.targets] > 0 || !OverviewCards.messages(answers).isEmpty else {
             content.blocks = [
                 Block(

@@ -17,14 +17,30 @@ struct ParityPage: ConsolePage {
     }
 
     func export(_ request: PageRequest) -> APICall? {
-        let chosen = Self.periods.first { $0.name == request.value("period") } ?? Self.periods[1]
-        let since = Timestamp(milliseconds: max(0, (request.now + .seconds(-chosen.seconds)).milliseconds))
-        return APICall(
+        APICall(
             "parity",
             .get,
             "apps/\(APICall.segment(request.path["app"] ?? ""))/parity",
-            query: [PageRequest.Parameter("since", since.rfc3339)]
+            query: [PageRequest.Parameter("since", Self.since(request).rfc3339)]
         )
+    }
+
+    /// The beginning that the address names; nil: it has a period, which moves.
+    private static func fixed(_ request: PageRequest) -> Timestamp? {
+        request.value("period") == nil ? request.value("since").flatMap { Timestamp(rfc3339: $0) } : nil
+    }
+
+    /// The beginning of what is counted: that of the address, else that of its period.
+    private static func since(_ request: PageRequest) -> Timestamp {
+        if let fixed = fixed(request) { return fixed }
+        let chosen = periods.first { $0.name == request.value("period") } ?? periods[1]
+        return Timestamp(milliseconds: max(0, (request.now + .seconds(-chosen.seconds)).milliseconds))
+    }
+
+    /// The parameters with which the page begins at the same time later.
+    private static func permanent(_ request: PageRequest) -> [PageRequest.Parameter] {
+        if fixed(request) != nil { return [] }
+        return [PageRequest.Parameter("since", since(request).rfc3339), PageRequest.Parameter("period", "")]
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
@@ -61,7 +77,8 @@ struct ParityPage: ConsolePage {
                 .link(Link(words(AppsText.routes), Link.path("apps", app, "routes"))),
             ],
             filters: Self.filters(figures, request, words),
-            blocks: blocks
+            blocks: blocks,
+            permanent: Self.permanent(request)
         )
     }
 
@@ -117,7 +134,7 @@ struct ParityPage: ConsolePage {
                 label: words(ParityText.period),
                 parameter: "period",
                 options: periods.map { Filter.Option(value: $0.name, label: words($0.label)) },
-                selected: request.value("period") ?? "24h"
+                selected: fixed(request) == nil ? request.value("period") ?? "24h" : nil
             ),
             .choice(
                 label: words(ParityText.examples),

@@ -25,6 +25,8 @@ extension ReachPage {
             page.blocks = [Block(body: [problem])]
             return page
         }
-        return counted(try answers.required(path), request)
+        var page = counted(try answers.required(path), request)
+        page.permanent = ShownRange(request).permanent
+        return page
     }
 }

@@ -1,0 +1,1 @@
+Pages of the console with a range have a *Permanent link*: the same page with the present ends of a relative range. A link to an open entry of the audit log opens it also after later entries have pushed it out of the list. *Duplicate message* no longer filters the messages that are opened next, and a range with fixed ends no longer makes the compose page look for a message.
