@@ -201,6 +201,130 @@ struct CredentialsPageTests {
         #expect(form.calls(request, empty, Answers()).isEmpty)
     }
 
+    // MARK: Two people
+
+    /// The values of the upload form as the page has them, with those that a person types.
+    private static func typed(_ shown: JSON?, key: String = "OTHER12345") throws -> FormFields {
+        var answers = Answers()
+        answers["credential"] = shown.map { OperationsStage.answer($0) }
+        answers["credentials"] = OperationsStage.answer(["credentials": [], "next": .null])
+        let page: any ConsolePage = shown == nil ? CredentialsPage() : CredentialPage()
+        let content = try page.content(OperationsStage.request(path: ["credential": "apple"]), answers)
+        let form = try #require(OperationsStage.all(FormView.self, in: content).first { $0.path.hasSuffix("upload") })
+        let version = try #require(form.fields.first { $0.name == CredentialVersion.field })
+        #expect(version.kind.isHidden && !version.value.isEmpty)
+        return FormFields([
+            FormFields.Field(version.name, .text(version.value)), FormFields.Field("credential", .text("apple")),
+            FormFields.Field("keyId", .text(key)), FormFields.Field("teamId", .text("ABCDE12345")),
+            FormFields.Field("file", .file(name: "key.p8", bytes: Array(p8.utf8))),
+        ])
+    }
+
+    private static func answers(_ stored: APIAnswer) -> Answers {
+        Answers(["stored": stored, "check": OperationsStage.answer(["usable": true, "findings": []])])
+    }
+
+    @Test func aSecondPersonDoesNotReplaceWhatTheFirstHasStored() throws {
+        let form = UploadCredentialForm()
+        let request = OperationsStage.request(path: ["credential": "apple"])
+        let fields = try Self.typed(OperationsSamples.credential)
+        let calls = form.calls(request, fields, Answers())
+        #expect(calls.map(\.path) == ["credentials/apple", "credentials/apple/check"])
+        #expect(calls.map(\.method) == [.get, .post])
+        // The answers of the service and the age of a certificate change by themselves.
+        let aged = Self.credential(["refusal": "InvalidProviderToken", "usable": false, "daysToExpiry": 3, "uses": []])
+        for same in [OperationsSamples.credential, aged] {
+            guard case .call = form.submit(request, fields, Self.answers(OperationsStage.answer(same))) else {
+                Issue.record("not stored: \(same)")
+                continue
+            }
+        }
+        let changes: [JSONObject] = [
+            ["keyId": "FIRST12345"], ["topics": ["a.b"]], ["expiresAt": "2027-01-01T00:00:00.000Z"],
+        ]
+        for changed in changes {
+            let stored = OperationsStage.answer(Self.credential(changed))
+            #expect(errors(form.submit(request, fields, Self.answers(stored))) == [""], "\(changed)")
+        }
+        let unread = form.submit(request, fields, Self.answers(OperationsStage.problem("busy", status: 503)))
+        #expect(errors(unread) == [""], "what cannot be compared is not replaced")
+    }
+
+    /// The second person sees both, and what was typed; sending it again is a decision.
+    @Test(arguments: Language.allCases) func bothVersionsOfACredentialAreShown(_ language: Language) throws {
+        let fields = try Self.typed(OperationsSamples.credential)
+        let stored = Self.credential(["keyId": "FIRST12345"])
+        var request = OperationsStage.request(language, path: ["credential": "apple"])
+        request.typed = fields
+        request.errors = FieldErrors(["": CredentialsText.changedMeanwhile(language)])
+        let content = try CredentialPage().content(request, OperationsStage.answers(["credential": stored]))
+        let lines = OperationsStage.all(DifferenceLine.self, in: content)
+        #expect(lines.contains { $0.change == .removed && $0.text.hasSuffix("FIRST12345") })
+        #expect(lines.contains { $0.change == .added && $0.text.hasSuffix("OTHER12345") })
+        let html = String(
+            decoding: try Renderer.bundled(isStrict: true).page(content, request, path: "credentials/apple"),
+            as: UTF8.self
+        )
+        #expect(html.contains(CredentialsText.changedMeanwhile(language)) && html.contains(#"value="OTHER12345""#))
+        // The form now has the version that was shown.
+        let form = try #require(OperationsStage.all(FormView.self, in: content).first)
+        let version = form.fields.first { $0.name == CredentialVersion.field }?.value
+        #expect(version == CredentialVersion.of(stored))
+        // The control: without a change there is nothing to compare.
+        let same = ["credential": OperationsSamples.credential]
+        let plain = try CredentialPage().content(request, OperationsStage.answers(same))
+        #expect(OperationsStage.all(DifferenceLine.self, in: plain).isEmpty)
+    }
+
+    @Test func aDeletedCredentialKeepsWhatWasTyped() throws {
+        let fields = try Self.typed(OperationsSamples.credential)
+        var request = OperationsStage.request(path: ["credential": "apple"])
+        let gone = OperationsStage.problem("no such credential", status: 404)
+        #expect(errors(UploadCredentialForm().submit(request, fields, Self.answers(gone))) == [""])
+        #expect(throws: (any Error).self) { try CredentialPage().content(request, Answers(["credential": gone])) }
+        request.typed = fields
+        let content = try CredentialPage().content(request, Answers(["credential": gone]))
+        #expect(content.sentence.text == CredentialsText.deletedMeanwhile.en)
+        let form = try #require(OperationsStage.all(FormView.self, in: content).first)
+        let again = form.fields.first { $0.name == CredentialVersion.field }.map {
+            FormFields.Field($0.name, .text($0.value))
+        }
+        let sent = FormFields(fields.fields.filter { $0.name != CredentialVersion.field } + [try #require(again)])
+        guard case .call = UploadCredentialForm().submit(request, sent, Self.answers(gone)) else {
+            Issue.record("not stored anew")
+            return
+        }
+    }
+
+    /// The form of the list stores new credentials: a name that exists is refused next to its field.
+    @Test func aNewCredentialReplacesNone() throws {
+        let form = UploadCredentialForm()
+        let fields = try Self.typed(nil)
+        let taken = Self.answers(OperationsStage.answer(OperationsSamples.credential))
+        #expect(errors(form.submit(OperationsStage.request(), fields, taken)) == ["credential"])
+        let free = Self.answers(OperationsStage.problem("no such credential", status: 404))
+        guard case .call = form.submit(OperationsStage.request(), fields, free) else {
+            Issue.record("not stored")
+            return
+        }
+    }
+
+    @Test func aChangedCredentialIsNotDeleted() throws {
+        let form = DeleteCredentialForm()
+        let request = OperationsStage.request(path: ["credential": "apple"])
+        let version = CredentialVersion.of(OperationsSamples.credential)
+        let fields = OperationsStage.fields([CredentialVersion.field: version, "confirmed": "yes"])
+        #expect(form.calls(request, fields, Answers()).map(\.path) == ["credentials/apple"])
+        let changed = OperationsStage.answers(["stored": Self.credential(["keyId": "FIRST12345"])])
+        #expect(errors(form.submit(request, fields, changed)) == [""])
+        let same = OperationsStage.answers(["stored": OperationsSamples.credential])
+        guard case .call(let call) = form.submit(request, fields, same) else {
+            Issue.record("not deleted")
+            return
+        }
+        #expect(call.method == .delete)
+    }
+
     // The API names its member; the form has one field for all kinds of files.
     @Test func aProblemOfTheAPIIsShownAtItsField() {
         func errors(_ detail: String) -> [String: String] {

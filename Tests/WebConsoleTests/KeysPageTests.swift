@@ -29,6 +29,30 @@ struct KeysPageTests {
         #expect(try sentence([]) == "There are no API keys yet.")
     }
 
+    /// The second secret of a key ends at once when a third is made: back ends that still use it would be refused.
+    @Test func aSecretIsNotReplacedTwiceByTwoPeople() throws {
+        let form = RotateKeyForm()
+        let request = OperationsStage.request(path: ["key": "crm"])
+        func shown(_ key: JSON) throws -> FormFields {
+            let content = try KeyPage().content(request, OperationsStage.answers(["key": key]))
+            let view = try #require(OperationsStage.all(FormView.self, in: content).first)
+            return FormFields(view.fields.map { FormFields.Field($0.name, .text($0.value)) })
+        }
+        func isRefused(_ fields: FormFields, _ stored: JSON) -> Bool {
+            let step = form.submit(request, fields, OperationsStage.answers(["key": stored]))
+            if case .invalid = step { return true }
+            return false
+        }
+        let before = Self.key("crm", [:])
+        let after = Self.key("crm", ["hasOtherSecret": true, "otherSecretUntil": "2026-11-24T05:00:00.000Z"])
+        let opened = try shown(before)
+        #expect(form.calls(request, opened, Answers()).map(\.path) == ["keys/crm"])
+        #expect(isRefused(opened, after))
+        #expect(!isRefused(try shown(after), after), "the page has shown the replacement")
+        #expect(!isRefused(try shown(after), before), "the earlier secret has ended meanwhile")
+        #expect(!isRefused(opened, before))
+    }
+
     private func create(_ pairs: KeyValuePairs<String, String>) -> FormStep {
         CreateKeyForm().submit(OperationsStage.request(), OperationsStage.fields(pairs), Answers())
     }

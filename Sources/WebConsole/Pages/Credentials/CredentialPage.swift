@@ -17,10 +17,13 @@ struct CredentialPage: ConsolePage {
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
         let words = Wording(request)
+        let isTyped = request.typed["credential"] != nil
+        if isTyped, answers["credential"]?.status == 404 { return Self.deleted(request, words) }
         let credential = CredentialFacts(json: try answers.required("credential"))
         let id = request.path["credential"] ?? credential.id
         let here = Link.path("credentials", id)
         var blocks: [Block] = []
+        if let conflict = CredentialVersion.conflict(credential, request, words) { blocks.append(conflict) }
         if let problems = FormProblems.block(request, visible: UploadCredentialForm.fieldNames) {
             blocks.append(problems)
         }
@@ -57,12 +60,33 @@ struct CredentialPage: ConsolePage {
                 )
             )
         }
-        let delete = Confirmation.button(words(CredentialsText.delete), "delete", path: here + "/delete")
+        let version = PageRequest.Parameter(CredentialVersion.field, CredentialVersion.of(credential.json))
+        let label = words(CredentialsText.delete)
+        let delete = Confirmation.button(label, "delete", path: here + "/delete", fields: [version])
         return PageContent(
             title: id,
             sentence: sentence(credential, id, words),
             actions: credential.isFile ? [] : [delete],
             blocks: blocks
+        )
+    }
+
+    /// What was typed for a credential that another person has deleted meanwhile: sent again, the form stores a new one.
+    private static func deleted(_ request: PageRequest, _ words: Wording) -> PageContent {
+        let id = request.path["credential"] ?? ""
+        let path = Link.path("credentials", id) + "/upload"
+        let form = UploadCredentialForm.view(path, replacing: nil, request, words)
+        let all = Link(words(CredentialsText.title), "credentials")
+        return PageContent(
+            title: id,
+            sentence: Sentence(mark: .warn, text: words(CredentialsText.deletedMeanwhile), link: all),
+            blocks: [
+                Block(
+                    title: words(CredentialsText.upload),
+                    body: [.form(form)],
+                    foot: words(CredentialsText.secretNote)
+                )
+            ]
         )
     }
 
@@ -175,15 +199,24 @@ struct CredentialChecks {
     }
 }
 
-/// Deletes a credential that no app uses.
+/// Deletes a credential that no app uses, unless another person has changed it meanwhile.
 struct DeleteCredentialForm: ConsoleForm {
     let name = "delete"
     let permission = Permission.configure
     let asksPassword = true
 
+    private static func path(_ request: PageRequest) -> String {
+        "credentials/\(APICall.segment(request.path["credential"] ?? ""))"
+    }
+
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        CredentialVersion.call(Self.path(request), fields, answers).map { [$0] } ?? []
+    }
+
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         guard Confirmation.isGiven(fields) else { return .show }
-        return .call(APICall("delete", .delete, "credentials/\(APICall.segment(request.path["credential"] ?? ""))"))
+        if let refusal = CredentialVersion.refusal(fields, answers, request.language) { return .invalid(refusal) }
+        return .call(APICall("delete", .delete, Self.path(request)))
     }
 
     func result(_ request: PageRequest, _ fields: FormFields, _ answer: APIAnswer) -> FormResult {

@@ -121,6 +121,25 @@ enum CredentialsText {
         ko: "앱의 토픽이나 환경과 맞지 않아도 등록",
         en: "Store it although it does not fit the apps that use it"
     )
+    static let exists = Text(
+        ko: "같은 이름의 인증서·키가 이미 있습니다. 등록된 것은 없습니다. 교체하려면 목록에서 여세요.",
+        en: "A credential of this name exists already. Nothing was stored. To replace it, open it from the list."
+    )
+    static let changedMeanwhile = Text(
+        ko: "이 페이지를 연 뒤 다른 사람이 이 인증서·키를 변경했습니다. 변경된 내용은 없습니다. 현재 값을 확인한 뒤 다시 보내세요.",
+        en:
+            "Another person changed this credential after you opened the page. Nothing was changed. Check the present values, then send the form again."
+    )
+    static let deletedMeanwhile = Text(
+        ko: "이 페이지를 연 뒤 다른 사람이 이 인증서·키를 삭제했습니다. 등록된 것은 없습니다.",
+        en: "Another person deleted this credential after you opened the page. Nothing was stored."
+    )
+    static let compare = Text(
+        ko: "입력한 내용은 아직 등록되지 않았습니다. 두 내용을 비교하고 파일을 다시 선택한 뒤 등록하세요.",
+        en: "Your input is not stored yet. Compare both, choose the file again, then store it."
+    )
+    static let theirs = Text(ko: "현재 값", en: "Stored now")
+    static let mine = Text(ko: "입력한 값", en: "Typed")
     static let stored = Text(
         ko: "등록했습니다. 아래 사전 점검을 확인하세요.",
         en: "The credential is stored. Read the preflight below."

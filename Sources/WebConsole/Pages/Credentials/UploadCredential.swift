@@ -14,7 +14,7 @@ struct UploadCredentialForm: ConsoleForm {
 
     static let fieldNames: Set<String> = ["credential", "file", "keyId", "teamId", "passphrase", "topics"]
 
-    /// The form that replaces a credential; nil: one for a new credential.
+    /// The form that replaces a credential, unless another person has changed it meanwhile; nil: one for a new credential.
     static func view(
         _ path: String,
         replacing credential: JSON?,
@@ -53,7 +53,9 @@ struct UploadCredentialForm: ConsoleForm {
                 limit: 64
             ),
         ]
+        let version = credential.map { CredentialVersion.of($0) } ?? CredentialVersion.absent
         fields += [
+            .init(name: CredentialVersion.field, label: "", kind: .hidden, value: version),
             .init(
                 name: "passphrase",
                 label: words(CredentialsText.passphrase),
@@ -75,17 +77,20 @@ struct UploadCredentialForm: ConsoleForm {
         return FormView(path: path, fields: fields, submit: words(CredentialsText.submit), isMultipart: true)
     }
 
-    /// The preflight, before anything is replaced.
+    /// The preflight, and what is stored now, before anything is replaced.
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
         let upload = Upload(fields, request)
-        guard !answers.has("check"), upload.errors.isEmpty else { return [] }
-        let path = "credentials/\(APICall.segment(upload.credential))/check"
-        return [APICall("check", .post, path, body: .object(upload.members))]
+        guard upload.errors.isEmpty else { return [] }
+        let path = "credentials/\(APICall.segment(upload.credential))"
+        let check = APICall("check", .post, path + "/check", body: .object(upload.members))
+        let stored = CredentialVersion.call(path, fields, answers).map { [$0] } ?? []
+        return stored + (answers.has("check") ? [] : [check])
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         let upload = Upload(fields, request)
         guard upload.errors.isEmpty else { return .invalid(FieldErrors(upload.errors)) }
+        if let refusal = CredentialVersion.refusal(fields, answers, request.language) { return .invalid(refusal) }
         if let check = answers["check"] {
             guard check.isSuccess else { return .invalid(Self.errors(FieldErrors(check), request.language)) }
             let faults = Self.faults(check.body, request.language)

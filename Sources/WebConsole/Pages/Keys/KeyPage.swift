@@ -40,7 +40,7 @@ struct KeyPage: ConsolePage {
                 Block(
                     width: 5,
                     title: words(KeysText.rotate),
-                    body: [.form(RotateKeyForm.view(here + "/rotate", words))],
+                    body: [.form(RotateKeyForm.view(here + "/rotate", key, words))],
                     foot: words(KeysText.rotateNote)
                 )
             )
@@ -87,13 +87,16 @@ struct KeyPage: ConsolePage {
     }
 }
 
-/// Gives a key a new secret, which is shown once.
+/// Gives a key a new secret, which is shown once, unless another person has done so meanwhile: a second replacement ends the secret that is in use.
 struct RotateKeyForm: ConsoleForm {
     let name = "rotate"
     let permission = Permission.administer
     let asksPassword = true
 
-    static func view(_ path: String, _ words: Wording) -> FormView {
+    /// The hidden field with the end of the second secret, which a replacement changes. It becomes null at that time by itself.
+    private static let shown = "shown"
+
+    static func view(_ path: String, _ key: KeyFacts, _ words: Wording) -> FormView {
         let options: [(Int, Text)] = [
             (0, KeysText.atOnce), (3600, KeysText.hour), (86_400, KeysText.day), (604_800, KeysText.week),
             (2_592_000, KeysText.month),
@@ -106,13 +109,23 @@ struct RotateKeyForm: ConsoleForm {
                     label: words(KeysText.overlap),
                     kind: .select(options.map { Filter.Option(value: String($0.0), label: words($0.1)) }),
                     value: "86400"
-                )
+                ),
+                .init(name: shown, label: "", kind: .hidden, value: key.json["otherSecretUntil"]?.string ?? ""),
             ],
             submit: words(KeysText.rotate)
         )
     }
 
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        fields[Self.shown] == nil ? [] : KeyPage().calls(request, answers)
+    }
+
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+        if let shown = fields[Self.shown], let until = answers.body("key")["otherSecretUntil"]?.string, until != shown {
+            let words = Wording(request)
+            let end = words.time(answers.body("key")["otherSecretUntil"])
+            return .invalid(FieldErrors(["": words(KeysText.replacedMeanwhile(end))]))
+        }
         let overlap = fields["overlapSeconds"].flatMap { Int64($0) } ?? 86_400
         let key = APICall.segment(request.path["key"] ?? "")
         return .call(APICall("rotate", .post, "keys/\(key)/rotate", body: ["overlapSeconds": .int(overlap)]))

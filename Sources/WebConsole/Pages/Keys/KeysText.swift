@@ -44,6 +44,13 @@ enum KeysText {
         ko: "새 비밀 값은 한 번만 표시됩니다. 그보다 이전의 비밀 값은 즉시 만료됩니다.",
         en: "The new secret is shown once. A secret before the present one ends at once."
     )
+    static func replacedMeanwhile(_ end: String) -> Text {
+        Text(
+            ko: "이 페이지를 연 뒤 다른 사람이 비밀 값을 교체했습니다. 변경된 내용은 없습니다. 다시 교체하면 \(end)까지 유효한 이전 비밀 값이 즉시 만료됩니다.",
+            en:
+                "Another person replaced the secret after you opened the page. Nothing was changed. Replacing it again ends the earlier secret, valid until \(end), at once."
+        )
+    }
     static let atOnce = Text(ko: "즉시 만료", en: "It ends at once")
     static let hour = Text(ko: "1시간", en: "1 hour")
     static let day = Text(ko: "1일", en: "1 day")

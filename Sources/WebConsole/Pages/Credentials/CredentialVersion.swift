@@ -1,0 +1,62 @@
+import Crypto
+import Model
+
+/// The version of a credential that a page has shown. The API has none, so that it is a digest of the stored values: a form is sent with the one that its page
+/// was opened with, and compared with what is stored then.
+enum CredentialVersion {
+    /// The hidden field of the forms.
+    static let field = "shown"
+    /// The version of a credential that does not exist.
+    static let absent = "none"
+
+    /// What follows from the time, from the apps that use it and from the answers of the service is not in it.
+    private static let members = [
+        "kind", "teamId", "keyId", "endpoint", "url", "secrets", "pushesPerSecond", "callsPerSecond", "expiresAt",
+        "topics", "origin",
+    ]
+
+    static func of(_ credential: JSON) -> String {
+        let values = JSON.array(members.map { credential[$0] ?? .null })
+        return HexCoding.encode(SHA256.hash(data: JSONWriter.bytes(values)).prefix(16))
+    }
+
+    /// The call for what is stored now; nil: the form has no version, or the answer is there.
+    static func call(_ path: String, _ fields: FormFields, _ answers: Answers) -> APICall? {
+        fields[field] == nil || answers.has("stored") ? nil : APICall("stored", .get, path)
+    }
+
+    /// The error of a form whose page has shown something else than what is stored; nil: it has not, or the form has no version.
+    static func refusal(_ fields: FormFields, _ answers: Answers, _ language: Language) -> FieldErrors? {
+        guard let shown = fields[field], let stored = answers["stored"] else { return nil }
+        guard stored.isSuccess || stored.status == 404 else { return FieldErrors(stored) }
+        let present = stored.isSuccess ? of(stored.body) : absent
+        guard present != shown else { return nil }
+        if shown == absent { return FieldErrors(["credential": CredentialsText.exists(language)]) }
+        let text = stored.isSuccess ? CredentialsText.changedMeanwhile : CredentialsText.deletedMeanwhile
+        return FieldErrors(["": text(language)])
+    }
+
+    /// What is stored next to what was typed, when another person has changed the credential since the page was opened.
+    static func conflict(_ credential: CredentialFacts, _ request: PageRequest, _ words: Wording) -> Block? {
+        guard let shown = request.typed[field], request.typed["credential"] != nil, shown != of(credential.json) else {
+            return nil
+        }
+        func lines(_ keyID: String, _ team: String, _ topics: String) -> String {
+            let parts = [
+                (CredentialsText.keyID, keyID), (CredentialsText.team, team), (CredentialsText.topics, topics),
+            ]
+            return parts.map { "\(words($0.0)): \($0.1.isEmpty ? Wording.unknown : $0.1)" }.joined(separator: "\n")
+        }
+        func typed(_ name: String) -> String { Reading.line(request.typed[name] ?? "", 400) }
+        let json = credential.json
+        let theirs = lines(words.text(json["keyId"]), words.text(json["teamId"]), words.list(json["topics"]))
+        let mine = lines(typed("keyId"), typed("teamId"), typed("topics"))
+        return Block(
+            title: "\(words(CredentialsText.theirs)) – \(words(CredentialsText.mine))",
+            body: [
+                .callout(.warn, words(CredentialsText.compare), link: nil),
+                .difference(LineDifference.lines(from: theirs, to: mine)),
+            ]
+        )
+    }
+}
