@@ -83,7 +83,7 @@ struct PageWriter: Sendable {
                     : .fields([
                         "label": .text(text(CommonText.live)),
                         "updated": .text(place.format.timeOfSeconds(place.format.now)),
-                        "paused": .text(text(CommonText.livePaused)),
+                        "paused": .text(text(CommonText.livePaused)), "lost": .text(text(CommonText.liveLost)),
                     ]),
             ]
         )

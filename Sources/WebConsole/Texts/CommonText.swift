@@ -38,6 +38,7 @@ package enum CommonText {
     )
     static let live = Text(ko: "실시간 갱신", en: "Live")
     static let livePaused = Text(ko: "이 탭이 보이지 않아 갱신을 멈췄습니다", en: "Paused while the tab is hidden")
+    static let liveLost = Text(ko: "연결이 끊어져 다시 연결하고 있습니다", en: "Connection lost; connecting again")
     static let newRows = Text(ko: "새 항목 #건 보기", en: "Show new rows (#)")
     static let noRows = Text(ko: "항목이 없습니다.", en: "There are no rows.")
     static let showAsTable = Text(ko: "표로 보기", en: "Show as table")

@@ -109,6 +109,31 @@ final class ConsoleBrowser {
         return String(buffer: try await response.body.collect(upTo: 8 << 20))
     }
 
+    /// Opens the stream of a page as a browser does after a lost connection, reads it until it has sent a text, and leaves it.
+    ///
+    /// - Returns: what the stream has sent; without the text if it has ended before.
+    func follow(
+        _ page: String,
+        in tenant: String,
+        after lastEventID: String? = nil,
+        until text: String
+    ) async throws -> String {
+        var request = HTTPClientRequest(
+            url: base + ConsolePaths.stream(tenant) + "?page=" + PercentCoding.encode("/" + page)
+        )
+        let pairs = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        request.headers.add(name: "cookie", value: pairs)
+        if let lastEventID { request.headers.add(name: "last-event-id", value: lastEventID) }
+        let response = try await client.execute(request, timeout: .seconds(60))
+        try #require(response.status == .ok, "\(response.status)")
+        var sent = ByteBuffer()
+        for try await part in response.body {
+            sent.writeImmutableBuffer(part)
+            if String(buffer: sent).contains(text) { break }
+        }
+        return String(buffer: sent)
+    }
+
     // MARK: Signing in
 
     /// Opens a page and sends its form with its token.

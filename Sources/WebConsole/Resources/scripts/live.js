@@ -59,29 +59,55 @@ export const replace = (id, fresh) => {
 
 const address = document.body.dataset.updates;
 if (address) {
+  // Between two tries to open a stream that was refused, and until the page says that its stream is lost: the next one after the end of a stream takes 3 s.
+  // Unit: milliseconds.
+  const pause = 5000;
+  const patience = 10000;
   let source = null;
-  let last = "";
+  let waiting = null;
+  let late = null;
   let shown = null;
-  const mark = (isOn) => {
+  // `why`: the name of the words for a page that is not updated; without one, it is.
+  const mark = (why) => {
     const live = document.querySelector(".live");
     const words = live?.querySelector("span");
     if (!words) return;
-    live.classList.toggle("off", !isOn);
-    if (!isOn) { shown = words.textContent; words.textContent = live.dataset.paused; } else if (shown) { words.textContent = shown; shown = null; }
+    live.classList.toggle("off", Boolean(why));
+    if (why) { shown ??= words.textContent; words.textContent = live.dataset[why]; } else if (shown !== null) { words.textContent = shown; shown = null; }
   };
+  // Each stream begins with every part of the page, whichever node answers, so that nothing is missed between two.
   const open = () => {
-    source = new EventSource(last ? `${address}&after=${encodeURIComponent(last)}` : address);
-    source.addEventListener("fragment", (event) => {
-      if (event.lastEventId) last = event.lastEventId;
+    const stream = new EventSource(address);
+    source = stream;
+    stream.addEventListener("open", () => { clearTimeout(late); late = null; mark(); });
+    stream.addEventListener("fragment", (event) => {
       const { id, html } = JSON.parse(event.data);
       replace(id, parse(html));
     });
     // The session has ended, or has other roles: the page that follows says so.
-    source.addEventListener("ended", () => { close(); location.reload(); });
+    stream.addEventListener("ended", () => { close(); location.reload(); });
+    // A browser connects again by itself after a lost connection, but not after an answer without a stream, such as that of a proxy whose node stops.
+    stream.addEventListener("error", () => {
+      if (source !== stream) return;
+      if (stream.readyState !== EventSource.CLOSED) { late ??= setTimeout(() => mark("lost"), patience); return; }
+      close();
+      mark("lost");
+      waiting = setTimeout(again, pause);
+    });
   };
-  const close = () => { source?.close(); source = null; };
+  const again = async () => {
+    waiting = null;
+    const aborter = new AbortController();
+    const answer = await fetch(address, { redirect: "manual", signal: aborter.signal }).catch(() => null);
+    const isRefused = answer?.type === "opaqueredirect" || [403, 404].includes(answer?.status);
+    aborter.abort();
+    // Nobody is signed in any longer, or the person may not see the page: the page that follows says so.
+    if (isRefused) location.reload(); else if (!source && !waiting) follow();
+  };
+  const close = () => { clearTimeout(waiting); clearTimeout(late); waiting = late = null; source?.close(); source = null; };
   const follow = () => {
-    if (document.hidden) { close(); mark(false); } else if (!source) { open(); mark(true); }
+    if (document.hidden) { close(); mark("paused"); } else if (!source && !waiting) open();
+    if (source?.readyState === EventSource.OPEN) mark();
   };
   document.addEventListener("visibilitychange", follow);
   addEventListener("pagehide", close);

@@ -2,7 +2,7 @@
 
 import base64
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import flows
 import gateway
@@ -109,6 +109,27 @@ def waiting(page: Page, browser: Browser) -> None:
     check(live.inner_text().strip() != paused, "and the page says so")
 
 
+def lost(page: Page, browser: Browser) -> None:
+    """A stream that is refused, as by a proxy whose node stops, is opened again, and the page says meanwhile that it is not updated."""
+    refused = []
+
+    def answer(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=429, body="")
+
+    page.route("**/live/stream?*", answer)
+    page.goto(flows.tenant(browser, f"live?app={gateway.APP}"))
+    live = page.locator(".live").first
+    expect(live).to_have_text(live.get_attribute("data-lost"), timeout=TIMEOUT)
+    gateway.until(lambda: is_streaming(page), "a refused stream is opened again")
+    expect(live).not_to_have_text(live.get_attribute("data-lost"), timeout=TIMEOUT)
+    check(len(refused) == 1, f"the first stream was refused: {refused}")
+    page.unroute("**/live/stream?*")
+
+
 def preview(page: Page, browser: Browser) -> None:
     """The preview follows the typed text, which keeps the focus; the counter too."""
     address = flows.tenant(browser, f"compose?app={gateway.APP}")
@@ -148,4 +169,5 @@ def run(browser: Browser) -> dict:
         keys(page, browser)
         preview(page, browser)
         waiting(page, browser)
+        lost(page, browser)
     return {}
