@@ -1,5 +1,6 @@
 import Adapters
 import AnswerShapes
+import ApplePayload
 import ArgumentParser
 import CommandSupport
 import Commands
@@ -91,6 +92,7 @@ struct MessageCommand: AsyncParsableCommand {
             Console.print(
                 "message \(facts.id)  app \(facts.scope.app)  by \(facts.scope.vendor)  \(facts.state.rawValue)"
             )
+            for line in Self.texts(of: facts.content) { Console.print(line) }
             Console.print(FunnelTable.text([(facts.id.description, facts.funnel)]))
             for part in facts.dead {
                 Console.print(
@@ -108,6 +110,17 @@ struct MessageCommand: AsyncParsableCommand {
             Console.print(
                 Console.table(["target", "address", "state", "reason", "transport id", "tries", "bytes"], rows)
             )
+        }
+
+        /// The title and the text, each in one line and without characters that control a terminal; none for a message without a text.
+        static func texts(of content: Content) -> [String] {
+            let shown = ShownText(content)
+            return [("title", shown.title ?? ""), ("text", shown.body)].filter { !$0.1.isEmpty }.map { name, text in
+                let plain: [Character] = text.unicodeScalars.map { scalar in
+                    scalar.properties.generalCategory == .control ? " " : Character(scalar)
+                }
+                return "\(name): \(String(plain))"
+            }
         }
 
         private func found(_ database: Database) async throws -> MessageFacts {

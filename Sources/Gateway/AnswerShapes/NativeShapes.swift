@@ -1,3 +1,4 @@
+import ApplePayload
 import Commands
 import Explain
 package import Model
@@ -31,6 +32,10 @@ package enum NativeShapes {
         ]
     )
 
+    private static let shownTitle = "The title; of a payload in the vendor's own form, that of its alert."
+    private static let shownBody =
+        "The text; of a payload in the vendor's own form, that of its alert; of a send that fills templates, its values, one per line."
+
     private static let messageMembers: [AnswerShape<MessageFacts>.Member] = [
         .id("id", "The message's id.") { $0.id.description },
         .text("app", "The app.", example: "shop") { $0.scope.app.rawValue },
@@ -45,8 +50,8 @@ package enum NativeShapes {
         ) {
             $0.submitter
         },
-        .optionalText("title", "The title.", example: "Hello") { $0.content.title }.content,
-        .text("body", "The text.", example: "Your parcel is here.") { $0.content.body }.content,
+        .optionalText("title", shownTitle, example: "Hello") { ShownText($0.content).title }.content,
+        .text("body", shownBody, example: "Your parcel is here.") { ShownText($0.content).body }.content,
         .optionalText("campaign", "The campaign under which it is counted.", example: "spring") { $0.content.campaign },
         .optionalText("variant", "The part of the campaign.", example: "b") { $0.content.campaignVariant },
         .time("acceptedAt", "When it was accepted.") { $0.acceptedAt },
@@ -194,8 +199,8 @@ package enum NativeShapes {
         [
             .id("message", "The message's id.") { $0.entry.notification.message.description },
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .optionalText("title", "The title.") { $0.entry.notification.content.title }.content,
-            .text("body", "The text.") { $0.entry.notification.content.body }.content,
+            .optionalText("title", shownTitle) { ShownText($0.entry.notification.content).title }.content,
+            .text("body", shownBody) { ShownText($0.entry.notification.content).body }.content,
             .time("sentAt", "When the message was due.") { $0.entry.notification.sentAt },
             .word("state", "The state of the delivery to this device.") { $0.delivery.state },
             .optionalTime("receivedAt", "When the device received it.") { $0.delivery.receivedAt },

@@ -1,0 +1,1 @@
+The native API, the web console and `message show` show the text of messages whose back end wrote the payload itself, as those of Braze and Notification Hubs do: title and body of the alert, and of a send that fills templates of Notification Hubs its values (docs/native-api.md). `message show` shows title and text of every message.
