@@ -144,7 +144,7 @@ enum MessageOperations {
         let text = QueryField.optional(
             "text",
             .text(256, atLeast: 1).example("parcel"),
-            "Only with this text in title or body, also of a payload in the vendor's own form, whatever the case of its letters. Needs the scope `content` for the app."
+            "Only with this text in title or body, also of a payload in the vendor's own form or in the values of a send that fills templates, whatever the case of its letters. Needs the scope `content` for the app."
         )
         let counts = QueryField.optional(
             "counts",

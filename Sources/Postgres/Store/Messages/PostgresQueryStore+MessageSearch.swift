@@ -13,7 +13,7 @@ package struct MessageFilter: Sendable, Hashable {
     /// When it is due: at or after `from`, before `to`.
     package var from: Timestamp?
     package var to: Timestamp?
-    /// A part of the title or body, whatever the case of its letters.
+    /// A part of the title or body, also of a vendor's own payload, whatever the case of its letters.
     package var text: String?
 
     package init(
@@ -49,8 +49,7 @@ package struct MessageFilter: Sendable, Hashable {
 }
 
 extension PostgresQueryStore {
-    /// Returns messages, ordered by due time, the latest first, found among the next messages of the range: `PageSearch.limit`, or
-    /// `MessageFilter.textSearch` for a text. Their deliveries and failed parts are not counted.
+    /// Returns messages, the latest due first, among the next `PageSearch.limit` of the range, or `MessageFilter.textSearch` for a text, without counts.
     ///
     /// - Throws: `StoreError`.
     package func messages(
