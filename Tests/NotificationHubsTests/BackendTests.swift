@@ -247,6 +247,10 @@ struct BackendTests {
         let document = try #require(text.firstRange(of: "{").map { String(text[$0.lowerBound...]) })
         #expect(try JSONParser.parse(push.bytes) == JSONParser.parse(document))
         #expect(push.type == .background && push.priority == 5)
+        // Lists of messages and the search have the text; a device of another dialect gets a silent push without it.
+        #expect(submission.content.body == "Check this image out!")
+        let elsewhere = try Mount.adapter.normalized(notification, for: facts).content
+        #expect(elsewhere.body.isEmpty && elsewhere.isSilent && elsewhere.media == submission.content.media)
     }
 
     @Test func aRichPushMayNameAnotherImage() throws {
@@ -255,6 +259,7 @@ struct BackendTests {
         let submission = try submission(Self.request(.post, "/api/notifications", body))
         #expect(submission.content.media?.hash == hash)
         #expect(submission.content.data["richMessage"] == "Look" && submission.content.data["richType"] == "coupon")
+        #expect(submission.content.body == "Look")
     }
 
     @Test(.covers("notificationhubs", "GET /api/notifications")) func anImageComesWithItsType() throws {

@@ -8,7 +8,12 @@ extension HubsAdapter {
     {
         let content = notification.content
         guard content.variants == nil else { throw AdapterError(.withheld, field: "template") }
-        guard let document = content.raw?.object else { return NormalizedContent(content) }
+        guard let document = content.raw?.object else {
+            var shown = content
+            // Only the app of the tutorials shows the text of a rich push, with the image that it fetches.
+            if content.isSilent { shown.body = "" }
+            return NormalizedContent(shown)
+        }
         let lost: Set<String> = HubsPayload.hasOwnHeaders(content) ? ["headers"] : []
         return NormalizedContent(reading: document, of: content, vendor: vendor, lost: lost)
     }

@@ -165,9 +165,11 @@ struct BackendRequest {
         guard let image = field("image", of: body)?.string ?? backend.image else {
             throw Self.fault("No image: name one in the body, or in the binding")
         }
-        var content = Content(isSilent: true)
+        let message = field("message", of: body)?.string ?? backend.message
+        // The app shows the text once it has the image. As the body, it is what the gateway shows for the message, and what a search finds.
+        var content = Content(body: message, isSilent: true)
         content.data = RichPush.data(
-            message: field("message", of: body)?.string ?? backend.message,
+            message: message,
             type: field("type", of: body)?.string ?? "img",
             owner: user.owner
         )
