@@ -3,6 +3,7 @@ import EmbeddedPostgres
 import Foundation
 import Logging
 import Model
+import PostgresClient
 import Testing
 
 @testable import Gateway
@@ -51,6 +52,18 @@ extension World {
             progress: { _ in },
             body
         )
+    }
+
+    /// The single row that a statement returns from the gateway's own cluster.
+    ///
+    /// While the gateway runs, all statements of a world share a pool, which keeps its session: tests poll with them, and a new session costs a process of the
+    /// server with empty caches. The pool replaces a session that the server has ended. Without a gateway, the cluster is opened for the statement.
+    func row(_ sql: String) async throws -> Row {
+        let statement = Statement(sql)
+        guard gateway?.isRunning == true else {
+            return try await withDatabase { try await $0.engine.run(statement, tenant: nil).only() }
+        }
+        return try await keptPool().run(statement, tenant: nil).only()
     }
 
     /// Runs `body` while the gateway's own cluster is kept open.

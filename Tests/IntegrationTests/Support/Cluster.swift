@@ -155,11 +155,7 @@ final class Cluster: @unchecked Sendable {
     }
 
     /// A number from the database.
-    func number(_ sql: String) async throws -> Int {
-        try await withDatabase { database in
-            try await database.engine.run(Statement(sql), tenant: nil).only().int("number")
-        }
-    }
+    func number(_ sql: String) async throws -> Int { try await world.row(sql).int("number") }
 
     /// The number of slices that are not done.
     func openSlices() async throws -> Int {

@@ -225,11 +225,7 @@ extension World {
     }
 
     /// The column `value` of the single row that a statement returns.
-    func value(_ sql: String) async throws -> String {
-        try await withDatabase { database in
-            try await database.engine.run(Statement(sql), tenant: nil).only().text("value")
-        }
-    }
+    func value(_ sql: String) async throws -> String { try await row(sql).text("value") }
 
     static let versions = ["3.0", "3.5", "3.6", "3.7", "3.8", "4.0", "4.0EE", "5.0", "5.1"]
 

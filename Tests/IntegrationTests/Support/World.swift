@@ -1,6 +1,11 @@
+import DatabaseSchema
+import EmbeddedPostgres
 import Foundation
+import Logging
 import Model
+import NIOConcurrencyHelpers
 import NIOHTTP1
+import PostgresClient
 import TestKit
 import Testing
 
@@ -34,6 +39,8 @@ final class World: @unchecked Sendable {
         ["--data-dir", material.path("data")] + (databaseURL.map { ["--database-url", $0] } ?? [])
     }
     private let databaseURL: String?
+    /// Sessions of the statements of the test (see `row`).
+    private let pool = NIOLockedValueBox<PostgresPool?>(nil)
     /// The endings of the UPMC apps that `applyUPMC` has written so far, with the URL of their pages.
     var upmcApps: [(ending: String, publicURL: String?)] = []
 
@@ -224,6 +231,22 @@ final class World: @unchecked Sendable {
         return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
     }
 
+    /// The pool of the test's statements on the gateway's own cluster, whose server the gateway runs.
+    ///
+    /// - Throws: when the directory of the cluster cannot be one.
+    func keptPool() throws -> PostgresPool {
+        let cluster = try AttachedCluster(directory: material.path("data/postgres"))
+        return pool.withLockedValue { kept in
+            if let kept { return kept }
+            let made = PostgresPool(
+                PostgresConfiguration(cluster.connectionString(role: .engine)),
+                logger: Logger(label: "test") { JSONLogHandler(label: $0, level: .error) }
+            )
+            kept = made
+            return made
+        }
+    }
+
     /// The sum of a metric of the gateway over its series with this label.
     func metric(_ name: String, _ label: String) async throws -> Double {
         try await AdminPage.metrics(adminAddress).sum(name, label)
@@ -244,6 +267,7 @@ final class World: @unchecked Sendable {
     /// Ends both in order, including the cluster, and removes the directory.
     func close() async {
         for caller in [http, https, control] { await caller.close() }
+        await pool.withLockedValue(\.self)?.close()
         _ = await gateway?.stop()
         _ = await simulator?.stop()
         // After a kill the cluster runs on without a gateway; a short command adopts and stops it.
