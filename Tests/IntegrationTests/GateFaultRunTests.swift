@@ -102,16 +102,16 @@ import Testing
         try await eventually("no call waits for the vendor") {
             try await stage.world.value("SELECT count(*)::text AS value FROM gateway.outbox") == "0"
         }
-        let before = try await stage.vendor.calls(to: "/pushApp/installApp").count
+        let before = try await stage.vendor.count(to: "/pushApp/installApp")
         #expect(try await caller.install(device)?["cId"] == Self.wrongField)
         // The vendor has the call when the caller has the answer, and has it once.
-        #expect(try await stage.vendor.calls(to: "/pushApp/installApp").count == before + 1)
+        #expect(try await stage.vendor.count(to: "/pushApp/installApp") == before + 1)
         try await answerWrongly(false, stage)
     }
 
     /// Waits until the answers to all registrations were compared, so that the step that follows counts none of them.
     private func compared(_ stage: LeavingStage) async throws {
-        let calls = try await stage.vendor.calls(to: "/pushApp/installApp").count
+        let calls = try await stage.vendor.count(to: "/pushApp/installApp")
         try await eventually("all answers are compared") {
             let figures = try await stage.world.native("GET", "/v1/apps/shop/parity").json?["metrics"]?.array ?? []
             let samples = figures.first { $0["metric"]?.string == "responses" }?["samples"]?.int ?? 0

@@ -101,10 +101,10 @@ import Testing
         let shown = try await stage.migration("status", "leave")
         #expect(shown.contains("step 2 of 6, serve") && shown.contains("a rollback now:"), "\(shown)")
         // Devices are served here, and the vendor receives them too.
-        let before = try await stage.vendor.calls(to: "/pushApp/installApp").count
+        let before = try await stage.vendor.count(to: "/pushApp/installApp")
         try await stage.follows("the vendor receives registrations") {
             try await caller.install(LeavingApp.devices[1])
-            return try await stage.vendor.calls(to: "/pushApp/installApp").count > before
+            return try await stage.vendor.count(to: "/pushApp/installApp") > before
         }
         try await stage.counts()
         _ = try await LeavingApp.each(260) { try await caller.send(to: $0, from: sender, "served") }

@@ -84,7 +84,7 @@ struct LeavingStage {
     func proxies() async throws {
         try await follows("calls are proxied") {
             try await caller.install(LeavingApp.devices[0])
-            return try await vendor.calls(to: "/pushApp/installApp").count > 0
+            return try await vendor.count(to: "/pushApp/installApp") > 0
         }
     }
 
@@ -93,9 +93,9 @@ struct LeavingStage {
     /// Sends to the first devices, and returns how many of the sends the vendor receives.
     func proxied(_ count: Int, from sender: String) async throws -> Int {
         let caller = caller
-        let before = try await vendor.calls(to: "/msgClient/msgClientSend").count
+        let before = try await vendor.count(to: "/msgClient/msgClientSend")
         _ = try await LeavingApp.each(count) { try await caller.send(to: $0, from: sender, "probe") }
-        return try await vendor.calls(to: "/msgClient/msgClientSend").count - before
+        return try await vendor.count(to: "/msgClient/msgClientSend") - before
     }
 
     /// Sends to each device, and waits until every message has its delivery. Returns the messages by the keys of their devices.

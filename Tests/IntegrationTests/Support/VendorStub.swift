@@ -40,6 +40,12 @@ struct VendorStub {
         return all.filter { $0["target"]?.string?.hasPrefix(path) ?? false }
     }
 
+    /// The number of recorded calls whose path begins so. The calls themselves, with their bodies, would be megabytes for each poll.
+    func count(to path: String) async throws -> Int {
+        let counts = try await control.call("GET", "/_stub/counts?target=\(path)")
+        return Int(try #require(counts.json?["calls"]?.int, "\(counts.status) \(counts.text)"))
+    }
+
     /// The tokens to which the vendor pushes.
     func pushedTokens() async throws -> [String] {
         let all = try await control.call("GET", "/_stub/pushes").json?["pushes"]?.array ?? []

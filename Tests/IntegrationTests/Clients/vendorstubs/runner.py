@@ -325,7 +325,7 @@ class Runner:
                 case "GET", "state":
                     return self.stub.snapshot() | {"paid": self.stub.paid}
                 case "GET", "counts":
-                    return self.counts()
+                    return self.counts(request.item("target", ""))
                 case "GET", "faults":
                     return {"faults": [{k: v for k, v in entry.items() if k != "since"} for entry in self.faults.entries]}
                 case "POST", "faults":
@@ -348,13 +348,15 @@ class Runner:
                     return answer
         return None
 
-    def counts(self) -> dict:
+    def counts(self, target: str = "") -> dict:
+        """With a target, only the recorded calls whose target begins with it."""
         states: dict[str, int] = {}
         for push in self.pushes:
             states[push.state] = states.get(push.state, 0) + 1
         stub = self.stub
+        calls = sum(call["target"].startswith(target) for call in self.calls) if target else len(self.calls) + self.calls_dropped
         return {
-            "calls": len(self.calls) + self.calls_dropped, "pushes": len(self.pushes), "pushStates": states, "receipts": len(stub.receipts),
+            "calls": calls, "pushes": len(self.pushes), "pushStates": states, "receipts": len(stub.receipts),
             "paid": len(stub.paid), "callbacksWaiting": len(stub.callbacks),
         }  # fmt: skip
 

@@ -96,6 +96,8 @@ class ServerTests(unittest.TestCase):
         self.assertEqual([(c["method"], c["target"], c["number"]) for c in calls], [("POST", "/ipns/a", before + 1), ("GET", "/ipns/b?q=1", before + 2)])
         self.assertEqual(json.loads(base64.b64decode(calls[0]["body"])), {"x": "é"})
         self.assertTrue(base64.b64decode(calls[0]["head"]).startswith(b"POST /ipns/a HTTP/1.1\r\n"))
+        targeted = [self.stub.control("GET", f"counts?target={target}")["calls"] for target in ("/ipns/b", "/ipns/b?q=2", "")]
+        self.assertEqual(targeted, [1, 0, before + 2])
 
     def test_faults_that_answer(self):
         self.stub.control("POST", "faults", {"fault": "status", "status": 503, "headers": {"Retry-After": "3"}, "body": "down", "times": 1})
