@@ -26,8 +26,11 @@ struct PythonClient {
         let packages = [package] + others
         let own = try PythonClient(world)
         let place = world.material.path("python")
-        let made = try await own.run(["-m", "venv", place])
-        guard made.status == 0 else { throw Skip("python3 -m venv: \(made.log)") }
+        do {
+            try await PythonTemplate.shared.copy(to: place, madeBy: own.program)
+        } catch {
+            throw Skip("python3 -m venv: \(error)")
+        }
         program = place + "/bin/python"
         self.world = world
         let installed = try await run(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"] + packages)
