@@ -45,15 +45,17 @@ struct PythonClient {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// Runs `Clients/<name>.py` to its end. The default of `limit` is that of an installation over a slow network.
+    /// Runs `Clients/<name>.py` to its end. The default of `limit` is that of an installation over a slow network. Scripts that run at the same time need
+    /// a name of their own for the log.
     func run(
         script name: String,
         _ arguments: [String],
         environment: [String: String],
-        within limit: Duration = .seconds(180)
+        within limit: Duration = .seconds(180),
+        log: String = "python.log"
     ) async throws -> (status: Int32?, log: String) {
         let script = try #require(Bundle.module.url(forResource: "Clients/\(name)", withExtension: "py"))
-        return try await run([script.path] + arguments, environment: environment, within: limit)
+        return try await run([script.path] + arguments, environment: environment, within: limit, log: log)
     }
 
     /// Starts `Clients/<name>.py`, which runs until it is killed. Its output goes to `logFile`.
@@ -76,9 +78,10 @@ struct PythonClient {
     private func run(
         _ arguments: [String],
         environment: [String: String] = [:],
-        within limit: Duration = .seconds(180)
+        within limit: Duration = .seconds(180),
+        log: String = "python.log"
     ) async throws -> (status: Int32?, log: String) {
-        let log = world.material.path("python.log")
+        let log = world.material.path(log)
         let process = try ChildProcess(
             "python3",
             program: program,
