@@ -1,6 +1,6 @@
 """Drives the web console with a browser.
 
-usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
+usage: run.py PHASES BASE ARTIFACTS. PHASES are some of these, separated by commas, and follow one another in one browser:
   people       invitations, signing in, one-time codes, sessions
   send         composing, tests, undo, conflicts, exports
   diagnose     from a phone number to the reason of each planted cause
@@ -15,7 +15,8 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   unlocked     after `push-gateway account unlock`
   typed        hostile texts in every form
 Environment: CONSOLE_LINKS, a JSON object of the links of invitations by name; CONSOLE_PAGES, a JSON array of the paths of all pages; GATEWAY_API,
-GATEWAY_KEY and GATEWAY_ADMIN_KEY of the native API; SIMULATOR, the control port of the simulator. The last line is a JSON object with counts. Any failure is printed, and the status is 1.
+GATEWAY_KEY and GATEWAY_ADMIN_KEY of the native API; SIMULATOR, the control port of the simulator. Each phase prints a JSON object with counts at its end. Any
+failure is printed, the phases after it are played, and the status is 1.
 """
 
 import json
@@ -23,6 +24,7 @@ import os
 import pathlib
 import sys
 import time
+import traceback
 
 from playwright.sync_api import sync_playwright
 
@@ -34,7 +36,7 @@ import gateway
 import keyboard
 import moving
 import operate
-from browser import Browser, failures
+from browser import Browser, check, failures
 from crawl import Crawl
 from typed import Typed
 
@@ -83,16 +85,25 @@ PHASES = {
 }  # fmt: skip
 
 
+def play(phase: str, browser: Browser) -> None:
+    began, before, counts = time.monotonic(), len(failures), {}
+    try:
+        counts = PHASES[phase](browser)
+    except Exception as error:  # noqa: BLE001
+        traceback.print_exc(file=sys.stdout)
+        check(False, f"{phase} has not ended: {error}")
+    print(json.dumps(counts | {"phase": phase, "seconds": round(time.monotonic() - began), "failures": len(failures) - before}), flush=True)
+
+
 def main() -> int:
-    phase, base, artifacts = sys.argv[1:4]
-    began = time.monotonic()
+    phases, base, artifacts = sys.argv[1:4]
     with sync_playwright() as playwright:
         browser = Browser(playwright, base, pathlib.Path(artifacts))
         try:
-            counts = PHASES[phase](browser)
+            for phase in phases.split(","):
+                play(phase, browser)
         finally:
             browser.close()
-    print(json.dumps(counts | {"phase": phase, "seconds": round(time.monotonic() - began), "failures": len(failures)}))
     return 1 if failures else 0
 
 
