@@ -24,7 +24,7 @@ struct CrashTests {
         ) { world in
             let applied = try await world.apply()
             try #require(applied.status == 0, "\(applied.log)")
-            _ = try await world.register(Self.audience)
+            try await world.makeAudience(Self.audience)
             var resumed = 0
             for round in 1...Self.kills {
                 let before = try await world.pairs()
