@@ -42,7 +42,7 @@ struct ClusterTests {
             try await cluster.world.makeAudience(devices)
             let started = ContinuousClock.now
             let id = try await cluster.world.sendToEveryone("to all")
-            let owners = try await first("two nodes that send", within: Self.limit) {
+            let owners = try await first("two nodes that send", within: Self.limit, every: .milliseconds(25)) {
                 let count = try await cluster.number(
                     "SELECT count(DISTINCT owner) AS number FROM gateway.slice WHERE state = 'leased'"
                 )

@@ -139,7 +139,7 @@ struct ExactCountTests {
         var stopped: [String] = []
         for _ in 0..<Self.stopped { stopped.append(try await stage.send(["everyone": true])) }
         let list = stopped.map { "'\($0)'" }.joined(separator: ", ")
-        try await eventually("all targets are known", within: Self.limit) {
+        try await eventually("all targets are known", within: Self.limit, every: .milliseconds(25)) {
             try await stage.cluster.number(
                 "SELECT count(*) AS number FROM gateway.message WHERE state = 'sending' AND message_id IN (\(list))"
             ) == Self.stopped

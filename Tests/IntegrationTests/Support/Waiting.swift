@@ -10,21 +10,22 @@ import Testing
 /// - Parameters:
 ///   - what: the awaited state, for the text of the failure.
 ///   - limit: the time after which it fails, at the caller's line.
-///   - interval: the time between two polls.
+///   - interval: the time between two polls. Nil: 25 ms at first, and a fortieth of the time waited later, up to 100 ms, because a poll costs the machine
+///     what the awaited work needs. A state that may pass again needs an interval of its own.
 ///   - sourceLocation: the caller's line.
 ///   - condition: the awaited condition.
 /// - Throws: the error of `condition`.
 func eventually(
     _ what: String,
     within limit: Duration = .seconds(120),
-    every interval: Duration = .milliseconds(25),
+    every interval: Duration? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
+    let start = ContinuousClock.now
+    while ContinuousClock.now < start + limit {
         if try await condition() { return }
-        try await Task.sleep(for: interval)
+        try await Task.sleep(for: interval ?? pause(since: start))
     }
     // One last poll: on a busy machine the previous one may have been well before the end.
     if try await condition() { return }
@@ -38,16 +39,21 @@ func eventually(
 func first<Value>(
     _ what: String,
     within limit: Duration = .seconds(120),
-    every interval: Duration = .milliseconds(25),
+    every interval: Duration? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ look: () async throws -> Value?
 ) async throws -> Value {
-    let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
+    let start = ContinuousClock.now
+    while ContinuousClock.now < start + limit {
         if let value = try await look() { return value }
-        try await Task.sleep(for: interval)
+        try await Task.sleep(for: interval ?? pause(since: start))
     }
     return try #require(try await look(), "not within \(limit): \(what)", sourceLocation: sourceLocation)
+}
+
+/// The time until the next poll of a wait that began then.
+private func pause(since start: ContinuousClock.Instant) -> Duration {
+    min(max(.milliseconds(25), (ContinuousClock.now - start) / 40), .milliseconds(100))
 }
 
 /// Runs `body`, then `close` in any case.
