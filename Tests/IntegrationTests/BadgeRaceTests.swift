@@ -192,7 +192,7 @@ struct BadgeRaceTests {
             """,
             [.text(number)]
         )
-        try await eventually("message \(number) is counted", within: .seconds(60), every: .milliseconds(5)) {
+        try await eventually("message \(number) is counted", within: .seconds(60), every: .milliseconds(25)) {
             try await database.engine.run(counted, tenant: nil).only().int("number") > 0
         }
         let read = try await nodes.repeating(index) { try await $0.read(phone, number, badge: -1) }

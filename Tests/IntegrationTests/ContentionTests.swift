@@ -117,7 +117,7 @@ struct ContentionTests {
         let id = try await cluster.world.sendToEveryone("campaign \(messages.count)")
         messages.append(id)
         load.follow(id)
-        try await eventually("nine tenths of \(id) are settled", within: .seconds(180), every: .milliseconds(20)) {
+        try await eventually("nine tenths of \(id) are settled", within: .seconds(180), every: .milliseconds(100)) {
             let settled = try await cluster.world.native("GET", "/v1/messages/\(id)").json?["funnel"]?["sent"]?.int
             return settled ?? 0 >= Int64(Self.devices * 9 / 10)
         }

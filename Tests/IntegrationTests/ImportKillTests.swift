@@ -68,7 +68,7 @@ struct ImportKillTests {
         try await first(
             "\(count) rows are imported",
             within: .seconds(600),
-            every: .milliseconds(10),
+            every: .milliseconds(50),
             sourceLocation: sourceLocation
         ) {
             guard process.isRunning else { return false }

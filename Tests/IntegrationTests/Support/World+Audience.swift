@@ -61,7 +61,7 @@ extension World {
         try await first(
             "message \(id) is done",
             within: limit,
-            every: .milliseconds(50),
+            every: .milliseconds(100),
             sourceLocation: sourceLocation
         ) {
             guard let answer = try? await native("GET", "/v1/messages/\(id)"), answer.json?["state"] == "done" else {
