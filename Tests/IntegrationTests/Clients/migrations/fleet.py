@@ -17,6 +17,8 @@ TEXT = re.compile(r"#m\d+#")
 FOLLOWS_SECONDS = 60.0
 # Calls at a time.
 CALLERS = 4
+# The counts of the push service of which one grows when a push ends, or is left without an answer.
+ENDS = ("accepted", "rejectedTotal", "unanswered", "distinctPairs", "repeats")
 
 
 def eventually(what: str, condition: Callable[[], object], seconds: float = FOLLOWS_SECONDS):
@@ -73,6 +75,8 @@ class Fleet:
         self.pool = ThreadPoolExecutor(CALLERS, "calls")
         self.count = 0
         self.seen = 0
+        # The push service's counts at the last look at its pushes.
+        self.counts: list[int] = []
         self.slowest_opt_out = 0.0
         # Sends that `arrive` waits for.
         self.meanwhile: list[Future[Message]] = []
@@ -193,9 +197,14 @@ class Fleet:
 
     # Pushes.
 
-    def collect(self) -> None:
-        """Takes the pushes that the push service has accepted since the last time."""
-        accepted = self.simulator.get("/_simulator/stats")["accepted"]
+    def collect(self, is_poll: bool = False) -> None:
+        """Takes the pushes that the push service has accepted since the last time. A poll does not ask for them again while no push has ended: they are hundreds
+        of kilobytes, which a debug build of the push service writes as slowly as the gateway works."""
+        stats = self.simulator.get("/_simulator/stats")
+        accepted, counts = stats["accepted"], [stats[name] for name in ENDS]
+        if is_poll and counts == self.counts:
+            return
+        self.counts = counts
         # The newest ones, and those before them whose place in the list may have changed.
         limit = min(9000, accepted - self.seen + 500)
         for request in self.simulator.get(f"/_simulator/requests?limit={limit}")["requests"]:
@@ -238,7 +247,7 @@ class Fleet:
             self.meanwhile.pop().result()
 
         def have_arrived() -> bool:
-            self.collect()
+            self.collect(is_poll=True)
             missing = self.missing()
             if not missing or uncertain is None:
                 return not missing
