@@ -20,7 +20,7 @@ struct GlobalVendorAbuseTests {
     private let hubs = NotificationHubsTests()
 
     /// One call with its body.
-    private struct Call {
+    private struct Call: Sendable {
         var name: String
         var method: HTTPMethod
         var headers: HTTPHeaders
@@ -83,35 +83,42 @@ struct GlobalVendorAbuseTests {
     private func abuse(_ world: World, _ calls: [Call]) async throws {
         let seed = UInt64.random(in: 1...UInt64.max)
         print("HTTP mutation seed: \(seed)")
-        let known = ["u-1", "c-1", "s-1", "mina", "\(NotificationHubsTests.token(1))", "1"]
-        for (index, call) in calls.enumerated() {
-            var mutator = Mutator(seed: seed &+ UInt64(index), known: known)
-            var understood = 0
-            for number in 0..<Self.perRequest {
-                let body = call.text.map { mutator.raw(Array($0.utf8)) } ?? mutator.body(number, from: call.document)
-                var address = world.http.base + call.name
-                if call.asksByQuery { address += (address.contains("?") ? "&" : "?") + Self.query(body) }
-                var request = HTTPClientRequest(url: address)
-                request.method = call.method
-                request.headers = call.headers
-                if !call.asksByQuery { request.body = .bytes(ByteBuffer(bytes: body)) }
-                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-                let bytes = Array(try await response.body.collect(upTo: 1 << 20).readableBytesView)
-                let status = Int(response.status.code)
-                if (200..<300).contains(status) { understood += 1 }
-                let isShaped = !call.isJSON || (try? JSONParser.parse(bytes))?.object != nil
-                if status >= 500 || !isShaped {
-                    Issue.record(
-                        """
-                        seed \(seed), \(call.method) \(call.name), mutation \(number): \(status) \
-                        \(String(decoding: bytes.prefix(200), as: UTF8.self)) for \(String(decoding: body.prefix(400), as: UTF8.self))
-                        """
-                    )
-                    return
-                }
-            }
-            if call.isCarriedOut { #expect(understood > 0, "\(call.name) was never understood") }
+        let base = world.http.base
+        // Three calls at a time: a caller and the gateway wait for each other.
+        try await concurrently(calls.count, tasks: 3) { index in
+            try await Self.abuse(base, calls[index], seed: seed, seed &+ UInt64(index))
         }
+    }
+
+    /// Sends the mutations of one call. `seed` is that of the run, and `own` that of the call.
+    private static func abuse(_ base: String, _ call: Call, seed: UInt64, _ own: UInt64) async throws {
+        let known = ["u-1", "c-1", "s-1", "mina", "\(NotificationHubsTests.token(1))", "1"]
+        var mutator = Mutator(seed: own, known: known)
+        var understood = 0
+        for number in 0..<perRequest {
+            let body = call.text.map { mutator.raw(Array($0.utf8)) } ?? mutator.body(number, from: call.document)
+            var address = base + call.name
+            if call.asksByQuery { address += (address.contains("?") ? "&" : "?") + query(body) }
+            var request = HTTPClientRequest(url: address)
+            request.method = call.method
+            request.headers = call.headers
+            if !call.asksByQuery { request.body = .bytes(ByteBuffer(bytes: body)) }
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            let bytes = Array(try await response.body.collect(upTo: 1 << 20).readableBytesView)
+            let status = Int(response.status.code)
+            if (200..<300).contains(status) { understood += 1 }
+            let isShaped = !call.isJSON || (try? JSONParser.parse(bytes))?.object != nil
+            if status >= 500 || !isShaped {
+                Issue.record(
+                    """
+                    seed \(seed), \(call.method) \(call.name), mutation \(number): \(status) \
+                    \(String(decoding: bytes.prefix(200), as: UTF8.self)) for \(String(decoding: body.prefix(400), as: UTF8.self))
+                    """
+                )
+                return
+            }
+        }
+        if call.isCarriedOut { #expect(understood > 0, "\(call.name) was never understood") }
     }
 
     /// A document as a query; another body becomes a single parameter.
