@@ -1,6 +1,7 @@
 import DatabaseSupport
 import Foundation
 import Model
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import EngineStore
@@ -77,6 +78,25 @@ import Testing
         )
         #expect(split[1] == nil && split[0] != nil)
         #expect(try split[2]?.get().first?.only().text("outcome") == "alone")
+    }
+
+    @Test func mergedCallsMakeNoStatementsOfTheirOwn() {
+        let made = NIOLockedValueBox(0)
+        func call(_ name: String, of count: Int = 1) -> Transaction {
+            let batch = StatementBatch(shared: Statement("many"), row: [.text(name)])
+            return Transaction(tenant: "a", [batch], of: count, flushes: true) {
+                made.withLockedValue { $0 += 1 }
+                return [Statement("one", [.text(name)])]
+            }
+        }
+        let merged = BatchedTransactions([call("1"), call("2")])
+        #expect(merged.transactions.map { $0.statements.map(\.sql) } == [["many"]])
+        #expect(made.withLockedValue { $0 } == 0)
+        let alone = BatchedTransactions([call("1")])
+        #expect(alone.transactions.map { $0.statements.map(\.sql) } == [["one"]])
+        #expect(made.withLockedValue { $0 } == 1)
+        // With a statement that joins no others, the whole call runs alone.
+        #expect(!call("3", of: 2).canBeMerged)
     }
 
     @Test func groupsAreBounded() throws {

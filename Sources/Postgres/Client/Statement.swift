@@ -51,8 +51,19 @@ package struct Step: Sendable {
 /// that setting, which ends with the transaction. Without a tenant, a single statement commits by itself.
 package struct Transaction: Sendable {
     package var tenant: String?
-    package var statements: [Statement]
+    /// The statements, in order. For a transaction that can be merged, they are made at each use: nearly all are sent merged, and need none of their own.
+    package var statements: [Statement] {
+        get { alone?() ?? listed }
+        set { (listed, alone) = (newValue, nil) }
+    }
     package var then: NextStep?
+
+    private var listed: [Statement] = []
+    /// Makes the statements of a transaction that can be merged: as many as `batches`.
+    private var alone: (@Sendable () -> [Statement])?
+
+    /// The number of statements.
+    var statementCount: Int { alone == nil ? listed.count : batches.count }
 
     /// Whether the results are returned only when everything that the statements read is on disk too, even if its writer has not waited
     /// for the disk yet (`PostgresPool.run(gathered:)`). For results on which the reader relies. Where the pool may share flushes, the commit itself does not
@@ -72,13 +83,34 @@ package struct Transaction: Sendable {
     /// Each step of `then` costs one more round trip while the transaction is open.
     package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {
         self.tenant = tenant
-        self.statements = statements
         self.flushes = flushes
         self.then = then
+        listed = statements
+    }
+
+    /// A transaction whose statements join those of other calls if each of them can.
+    ///
+    /// - Parameters:
+    ///   - tenant: as above.
+    ///   - batches: how its statements join others, one entry per statement that can.
+    ///   - count: the number of its statements.
+    ///   - flushes: as above.
+    ///   - statements: makes its own statements, which must be the same at each call.
+    package init(
+        tenant: String?,
+        _ batches: [StatementBatch],
+        of count: Int,
+        flushes: Bool,
+        _ statements: @escaping @Sendable () -> [Statement]
+    ) {
+        let isWhole = batches.count == count && count > 0
+        self.init(tenant: tenant, isWhole ? [] : statements(), flushes: flushes)
+        self.batches = batches
+        if isWhole { alone = statements }
     }
 
     /// Whether BEGIN and COMMIT are needed at all.
-    var isExplicit: Bool { tenant != nil || statements.count != 1 || flushes || then != nil }
+    var isExplicit: Bool { tenant != nil || statementCount != 1 || flushes || then != nil }
 }
 
 /// Quotes literals and names for SQL that cannot have parameters.

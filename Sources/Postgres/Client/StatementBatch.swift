@@ -121,7 +121,7 @@ struct BatchedTransactions: Sendable {
         switch result {
         case .success(let sets):
             let isWhole =
-                sets.count == transactions[place].statements.count && sets.allSatisfy { $0.rowCount == members.count }
+                sets.count == transactions[place].statementCount && sets.allSatisfy { $0.rowCount == members.count }
             return members.enumerated().map { row, member in
                 let isDone = isWhole && sets.allSatisfy { (try? $0[row].isNull(1)) == false }
                 return (member, isDone ? .success(sets.map { $0.only(row: row) }) : nil)
@@ -134,7 +134,7 @@ struct BatchedTransactions: Sendable {
 
 extension Transaction {
     /// Whether each of its statements can join those of other calls.
-    var canBeMerged: Bool { !batches.isEmpty && batches.count == statements.count }
+    var canBeMerged: Bool { !batches.isEmpty && batches.count == statementCount }
 }
 
 extension PostgresValue {

@@ -90,12 +90,11 @@ package struct OperationStore: Sendable {
     @inline(never)
     private func transaction(_ operations: [any StoreOperation], _ tenant: TenantID) -> Transaction {
         let call = StoreCall(tenant: tenant, node: node)
-        var transaction = Transaction(
-            tenant: tenant.rawValue,
-            operations.map { $0.statement(call) },
-            flushes: operations.contains { $0.writes }
-        )
-        transaction.batches = operations.compactMap { $0.batch(call) }
+        let batches = operations.compactMap { $0.batch(call) }
+        let writes = operations.contains { $0.writes }
+        var transaction = Transaction(tenant: tenant.rawValue, batches, of: operations.count, flushes: writes) {
+            operations.map { $0.statement(call) }
+        }
         transaction.request = Self.request(of: operations)
         return transaction
     }
