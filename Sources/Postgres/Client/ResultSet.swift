@@ -22,6 +22,8 @@ package struct ResultSet: Sendable {
     let shape: Shape
     let bytes: [UInt8]
     let cells: [Cell]
+    /// The number of the first cell of the first row: the row of one call shares the cells of its merged statement.
+    let firstCell: Int
     let rowCount: Int
 
     /// Rows inserted, updated, deleted, selected or copied, as the server counts them. 0 for other commands.
@@ -30,10 +32,19 @@ package struct ResultSet: Sendable {
     /// The command tag of the server: `INSERT 0 3`, `SELECT 1`.
     package let commandTag: String
 
-    init(shape: Shape, bytes: [UInt8], cells: [Cell], rowCount: Int, affectedRows: Int, commandTag: String) {
+    init(
+        shape: Shape,
+        bytes: [UInt8],
+        cells: [Cell],
+        firstCell: Int = 0,
+        rowCount: Int,
+        affectedRows: Int,
+        commandTag: String
+    ) {
         self.shape = shape
         self.bytes = bytes
         self.cells = cells
+        self.firstCell = firstCell
         self.rowCount = rowCount
         self.affectedRows = affectedRows
         self.commandTag = commandTag
@@ -105,7 +116,7 @@ package struct Row: Sendable {
         guard let number, types.indices.contains(number), index >= 0, index < set.rowCount else {
             throw PostgresError(.noSuchColumn, reason: column.label)
         }
-        let cell = set.cells[index * types.count + number]
+        let cell = set.cells[set.firstCell + index * types.count + number]
         guard cell.length >= 0 else { return (nil, types[number]) }
         return (set.bytes[cell.offset..<cell.offset + cell.length], types[number])
     }

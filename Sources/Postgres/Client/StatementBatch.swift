@@ -153,11 +153,11 @@ extension PostgresValue {
 extension ResultSet {
     /// A result that contains only the given row.
     fileprivate func only(row: Int) -> ResultSet {
-        let width = shape.types.count
-        return ResultSet(
+        ResultSet(
             shape: shape,
             bytes: bytes,
-            cells: Array(cells[row * width..<(row + 1) * width]),
+            cells: cells,
+            firstCell: firstCell + row * shape.types.count,
             rowCount: 1,
             affectedRows: 1,
             commandTag: commandTag
