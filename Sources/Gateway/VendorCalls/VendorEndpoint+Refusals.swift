@@ -88,7 +88,12 @@ extension VendorEndpoint {
 
     @inline(never)
     func withBodyHash(_ commands: [Command], _ body: [UInt8]) -> [Command] {
-        commands.map { command in
+        // Calls of devices have none. A copy of a registration would count some twenty references.
+        let hasKey = commands.contains { command in
+            if case .submission(.submit(let submission)) = command { submission.idempotencyKey != nil } else { false }
+        }
+        guard hasKey else { return commands }
+        return commands.map { command in
             guard case .submission(.submit(var submission)) = command, submission.idempotencyKey != nil else {
                 return command
             }

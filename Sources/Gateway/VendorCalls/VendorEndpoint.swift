@@ -147,22 +147,23 @@ final class VendorEndpoint: Sendable {
             return refused(.invalid, call, adapter, &record)
         }
         do {
-            let begun = call
-            call.body = try await BodyReader.read(
+            let address = call.remoteAddress
+            let body = try await BodyReader.read(
                 request,
                 on: channel,
-                from: limits.limiter.limited(begun.remoteAddress),
+                from: limits.limiter.limited(address),
                 limitBytes: match.route.bodyLimitBytes,
                 sharing: bodies
             ) { (bytes, beginning) async throws(BodyReader.Failure) in
-                if let early = await unbound(begun, beginning, adapter) {
+                if let early = await unbound(call, beginning, adapter) {
                     call = early
                     throw .unwanted
                 }
                 do throws(LimitExcess) {
-                    hold.room = try await bodies.room(bytes: bytes, address: begun.remoteAddress)
+                    hold.room = try await bodies.room(bytes: bytes, address: address)
                 } catch { throw .noRoom(error) }
             }
+            call.body = body
         } catch {
             return unread(error, call, adapter, &record)
         }
@@ -428,7 +429,7 @@ final class VendorEndpoint: Sendable {
         after earlier: CallNames,
         _ forwarding: CallForwarding?
     ) async -> Swift.Result<[Reply], LimitExcess> {
-        guard let limited = limitedCall(CallNames(commands, isOfDevice: earlier.isOfDevice), scope) else {
+        guard let limited = limitedCall(commands, isOfDevice: earlier.isOfDevice, scope) else {
             return .success(await carriedOut(commands, scope, forwarding))
         }
         let reserved: Bool
@@ -460,10 +461,12 @@ final class VendorEndpoint: Sendable {
     /// The facts on which the limits of a call depend. Nil: none apply, because the caller is a proven back end or the commands name no device, user or phone.
     @inline(never)
     private func limitedCall(
-        _ names: CallNames,
+        _ commands: [Command],
+        isOfDevice: Bool,
         _ scope: CallScope
     ) -> (names: CallNames, caller: VendorLimits.Caller)? {
         guard !scope.isProvenSender, limits.limiter.applies(to: scope.remoteAddress) else { return nil }
+        let names = CallNames(commands, isOfDevice: isOfDevice)
         guard !names.isEmpty else { return nil }
         let caller = VendorLimits.Caller(
             address: scope.remoteAddress,
