@@ -188,6 +188,8 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
 
     @Test func theGatewaysOwnHeadStays() {
         #expect(ForeignHead.restored(fields([("Date", "today")])) == nil)
+        #expect(ForeignHead.restored(fields([("A", "1"), ("x-push-gateway-foreign", "1")])) == nil)
+        #expect(ForeignHead.restored(fields([])) == nil)
     }
 
     // An upstream cannot name fields so that others appear.

@@ -60,7 +60,7 @@ final class GatewayResponder: HTTPResponder {
             if response.status.code >= 400 { noteRefusal(response, "report refused", context) }
             return response
         }
-        if let match = await match(request) {
+        if let match = await match(request, path) {
             context.named("\(match.adapter.vendor) \(match.route.name)")
             let answer = await vendors.respond(
                 to: request,
@@ -76,8 +76,8 @@ final class GatewayResponder: HTTPResponder {
     }
 
     /// The dialect of a call: by its path, otherwise by its host.
-    private func match(_ request: Request) async -> VendorMounts.Match? {
-        if let match = mounts.match(path: request.uri.path, method: request.method) { return match }
+    private func match(_ request: Request, _ path: String) async -> VendorMounts.Match? {
+        if let match = mounts.match(path: path, method: request.method) { return match }
         return await vendors.dialect(ofHostOf: request).flatMap { mounts.other(of: $0) }
     }
 

@@ -12,7 +12,7 @@ package enum ForeignHead {
     /// Fields that the gateway writes into its own answers.
     private static let ownNames: Set<String> = ["date", "server", "x-request-id"]
 
-    /// The fields of a foreign head in the form in which they pass the framework.
+    /// The fields of a foreign head in the form in which they pass the framework. The first one marks them.
     package static func kept(_ fields: HTTPFields) -> HTTPFields {
         guard let marker else { return fields }
         var kept = HTTPFields()
@@ -29,7 +29,8 @@ package enum ForeignHead {
 
     /// The fields as the other server wrote them; nil for an answer of the gateway's own.
     static func restored(_ fields: HTTPFields) -> HTTPFields? {
-        guard fields.contains(where: { $0.name == marker }) else { return nil }
+        // Others append their fields.
+        guard let marker, fields.first?.name == marker else { return nil }
         var restored = HTTPFields()
         for field in fields where field.name != marker && !ownNames.contains(field.name.canonicalName) {
             if field.name.canonicalName.hasPrefix(prefix),

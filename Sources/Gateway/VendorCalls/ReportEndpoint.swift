@@ -25,6 +25,8 @@ struct ReportEndpoint: Sendable {
     /// The name in a path of this endpoint; nil: the path is another one. A hub may have the name `upstream`. This runs for every call, so it
     /// splits the path by bytes.
     static func id(in path: String) -> String? {
+        // Every call of a vendor asks: without a list of its segments.
+        guard path.utf8.drop(while: { $0 == UInt8(ascii: "/") }).starts(with: "upstream".utf8) else { return nil }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
         guard parts.count >= 2, parts[0].elementsEqual("upstream".utf8), parts[1].count == idLength,
             parts[1].allSatisfy({ HexCoding.value(of: $0) != nil })
