@@ -67,7 +67,8 @@ package struct IPNSAdapter: VendorAdapter {
             operation: operation,
             fields: call.fields,
             settings: settings,
-            idempotencyKey: request.header("Idempotency-Key")
+            // Looked up for sends only, because the look-up reads the name of the field.
+            idempotencyKey: operation == .send ? request.header("Idempotency-Key") : nil
         )
     }
 

@@ -88,9 +88,15 @@ struct IPNSResponse {
         ])
     }
 
-    private static func success(_ rest: [(String, JSON)]) -> JSONObject {
+    /// The fields of every successful answer.
+    private static let succeeded: JSONObject = {
         var body = head(.success, "SUCCESS")
         body["error"] = ""
+        return body
+    }()
+
+    private static func success(_ rest: [(String, JSON)]) -> JSONObject {
+        var body = succeeded
         for (key, value) in rest { body[key] = value }
         return body
     }

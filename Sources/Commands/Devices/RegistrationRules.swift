@@ -99,7 +99,9 @@ extension DeviceRegistration {
         if !Storable.fits(name, CommandLimits.nameBytes) { return "name" }
         if !Storable.fits(phone, CommandLimits.keyBytes) { return "phone" }
         if !Storable.fits(rawPhone, CommandLimits.keyBytes) { return "phone" }
-        if !Storable.fits(.object(attributes), CommandLimits.attributeBytes) { return "attributes" }
+        if !attributes.isEmpty, !Storable.fits(.object(attributes), CommandLimits.attributeBytes) {
+            return "attributes"
+        }
         if let tags, tags.count(where: { !$0.isSystem }) > CommandLimits.tagsPerIdentity { return "tags" }
         if let tags, tags.count > CommandLimits.tagsPerIdentity + CommandLimits.systemTagsPerIdentity { return "tags" }
         if let zone = clock.timeZone, !zone.isKnown || zone.text.utf8.count > TimeZoneName.limitBytes {
