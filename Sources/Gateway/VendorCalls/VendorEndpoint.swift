@@ -262,19 +262,20 @@ final class VendorEndpoint: Sendable {
         var settings = BindingSettings.unbound
         var shown: ShownProof?
         do throws(AdapterError) {
-            let (key, caller) = try await located(call, adapter)
+            let (key, caller) = try await isLarge(call) ? located(call, adapter) : adapter.locate(call)
             shown = limits.proof(call, key, caller, adapter)
             if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
             let binding: BoundCall?
             let verdict: SenderGate.Verdict
             do throws(StoreError) {
-                binding = try await bound(key, of: call, adapter)
+                let known = directory.remembered(key)
+                binding = try await known == nil ? bound(key, of: call, adapter) : known ?? nil
                 if let ruled = binding, ruled.routes != nil,
                     let answer = try await routed(&call, adapter, ruled, shown, &record, &hold)
                 {
                     return answer
                 }
-                verdict = try await judged(call, caller, adapter, binding, channel)
+                verdict = try await caller == .sender ? judged(call, adapter, binding, channel) : .unasked
             } catch { return await withoutStore(error, key, call, adapter, shown, &record, &hold) }
             guard let binding else { return unbound(call, adapter, shown, &record) }
             settings = binding.settings
@@ -330,12 +331,13 @@ final class VendorEndpoint: Sendable {
         ).traced(receipts != nil)
     }
 
+    private func isLarge(_ call: VendorRequest) -> Bool { call.body.count > LargeBodies.smallBytes }
+
     private func located(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter
     ) async throws(AdapterError) -> (BindingKey, CallerKind) {
-        guard call.body.count > LargeBodies.smallBytes else { return try adapter.locate(call) }
-        return try await LargeBodies.parse { () throws(AdapterError) in try adapter.locate(call) }
+        try await LargeBodies.parse { () throws(AdapterError) in try adapter.locate(call) }
     }
 
     private func decoded(
@@ -343,7 +345,7 @@ final class VendorEndpoint: Sendable {
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings
     ) async throws(AdapterError) -> [Command] {
-        guard call.body.count > LargeBodies.smallBytes else { return try adapter.decode(call, settings: settings) }
+        guard isLarge(call) else { return try adapter.decode(call, settings: settings) }
         return try await LargeBodies.parse { () throws(AdapterError) in try adapter.decode(call, settings: settings) }
     }
 
@@ -476,17 +478,16 @@ final class VendorEndpoint: Sendable {
         return (names, caller)
     }
 
-    /// Whether the caller is of the kind that the call needs. Callers that the adapter checks itself, and calls without a binding, pass.
+    /// Whether a caller of kind `CallerKind.sender` may send. A call without a binding passes.
     ///
     /// - Throws: `StoreError` when the store cannot answer now.
     private func judged(
         _ call: VendorRequest,
-        _ caller: CallerKind,
         _ adapter: any VendorAdapter,
         _ binding: BoundCall?,
         _ channel: (any Channel)?
     ) async throws(StoreError) -> SenderGate.Verdict {
-        guard caller == .sender, let binding else { return .unasked }
+        guard let binding else { return .unasked }
         var call = call
         if let certificates, let channel, !binding.senders.certificates.isEmpty {
             call.certificate = await certificates.certificate(of: channel)
