@@ -9,14 +9,16 @@ struct ShownTextTests {
     }
 
     // The payloads of docs/contracts/notificationhubs.md#7, and Apple's other forms of an alert.
-    @Test(arguments: [
-        (#"{"aps":{"alert":"Sale today","sound":"default"}}"#, nil, "Sale today"),
-        (#"{"aps":{"alert":"From mina: Hello"}}"#, nil, "From mina: Hello"),
-        (#"{"aps":{"alert":{"title":"Sale","body":"Only today"}}}"#, "Sale", "Only today"),
-        (#"{"aps":{"alert":{"loc-key":"SALE","loc-args":["today"]}}}"#, nil, ""),
-        (#"{"aps":{"content-available":1,"sound":""},"richId":"0"}"#, nil, ""),
-        (#"{"aps":{"alert":17}}"#, nil, ""), (#"{"aps":"x"}"#, nil, ""), ("{}", nil, ""), ("[1]", nil, ""),
-    ] as [(String, String?, String)])
+    @Test(
+        arguments: [
+            (#"{"aps":{"alert":"Sale today","sound":"default"}}"#, nil, "Sale today"),
+            (#"{"aps":{"alert":"From mina: Hello"}}"#, nil, "From mina: Hello"),
+            (#"{"aps":{"alert":{"title":"Sale","body":"Only today"}}}"#, "Sale", "Only today"),
+            (#"{"aps":{"alert":{"loc-key":"SALE","loc-args":["today"]}}}"#, nil, ""),
+            (#"{"aps":{"content-available":1,"sound":""},"richId":"0"}"#, nil, ""),
+            (#"{"aps":{"alert":17}}"#, nil, ""), (#"{"aps":"x"}"#, nil, ""), ("{}", nil, ""), ("[1]", nil, ""),
+        ] as [(String, String?, String)]
+    )
     func aPayloadShowsItsAlert(payload: String, title: String?, body: String) throws {
         let shown = try shown(payload)
         #expect(shown.title == title && shown.body == body)

@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    // What `migration status` says about a rollback now.
+    // `migration status` states this as the cost of a rollback now.
     @Test func aRollbackWaitsForTheCallsThatTheVendorHasNotReceived() async throws {
         let stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])
         func waiting(for upstream: CredentialID = MeterStage.upstream) async throws -> WaitingCalls {

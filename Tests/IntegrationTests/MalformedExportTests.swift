@@ -102,7 +102,7 @@ struct MalformedExportTests {
         #expect(first.peak > 0 && found.peak <= first.peak + Self.moreMemoryMiB, "\(first.peak) MiB, \(found.peak) MiB")
     }
 
-    /// A format, three of its lines and a fourth one whose user is U+0001, the beginning of a file, and a line that is no row.
+    /// A format, three of its lines and a fourth one whose user is U+0001, the beginning of a file, and a line that is not a row.
     private struct Format {
         var name: String
         var options: [String]

@@ -288,20 +288,22 @@ struct DiagnosisPageTests {
         #expect(ReadPages.actions(content).last == "Why was this device not notified?")
     }
 
-    @Test(arguments: [
-        (
-            #"{"path": "old-braze", "outcome": "noDevice"}, {"path": "apns", "outcome": "sent"}"#, "apns",
-            "old-braze: cannot name the target → apns: accepted", "old-braze: 대상을 지정할 수 없음 → apns: 접수됨"
-        ),
-        (
-            #"{"path": "apns", "outcome": "Unregistered"}, {"path": "old-braze", "outcome": "queued"}"#,
-            "upstream:old-braze", "apns: Unregistered → old-braze: Queued", "apns: Unregistered → old-braze: 대기"
-        ),
-        // The last path carried nothing.
-        (#"{"path": "apns", "outcome": "noToken"}"#, nil, "apns: no token", "apns: 토큰 없음"),
-        // The other facts say what became of the only path.
-        (#"{"path": "old-braze", "outcome": "sent"}"#, "upstream:old-braze", nil, nil), ("", nil, nil, nil),
-    ] as [(String, String?, String?, String?)])
+    @Test(
+        arguments: [
+            (
+                #"{"path": "old-braze", "outcome": "noDevice"}, {"path": "apns", "outcome": "sent"}"#, "apns",
+                "old-braze: cannot name the target → apns: accepted", "old-braze: 대상을 지정할 수 없음 → apns: 접수됨"
+            ),
+            (
+                #"{"path": "apns", "outcome": "Unregistered"}, {"path": "old-braze", "outcome": "queued"}"#,
+                "upstream:old-braze", "apns: Unregistered → old-braze: Queued", "apns: Unregistered → old-braze: 대기"
+            ),
+            // The last path carried nothing.
+            (#"{"path": "apns", "outcome": "noToken"}"#, nil, "apns: no token", "apns: 토큰 없음"),
+            // The other facts say what became of the only path.
+            (#"{"path": "old-braze", "outcome": "sent"}"#, "upstream:old-braze", nil, nil), ("", nil, nil, nil),
+        ] as [(String, String?, String?, String?)]
+    )
     func aDeliveryShowsThePathsThatWereTried(
         _ tried: String,
         _ transport: String?,

@@ -25,7 +25,7 @@ struct PermanentLinkTests {
         return request
     }
 
-    /// What a page asks for. The present of the overview is in no link.
+    /// The calls of a page. The present of the overview is in no link.
     private func asked(_ page: any ConsolePage, _ query: [PageRequest.Parameter], _ days: Int64) -> [String] {
         let request = request(page, query, days)
         let export = page.export(request).map { [$0] } ?? []

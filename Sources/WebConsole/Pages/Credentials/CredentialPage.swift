@@ -71,7 +71,7 @@ struct CredentialPage: ConsolePage {
         )
     }
 
-    /// What was typed for a credential that another person has deleted meanwhile: sent again, the form stores a new one.
+    /// The values typed for a credential that another person has deleted meanwhile: sent again, the form stores a new one.
     private static func deleted(_ request: PageRequest, _ words: Wording) -> PageContent {
         let id = request.path["credential"] ?? ""
         let path = Link.path("credentials", id) + "/upload"

@@ -9,7 +9,7 @@ enum CredentialVersion {
     /// The version of a credential that does not exist.
     static let absent = "none"
 
-    /// What follows from the time, from the apps that use it and from the answers of the service is not in it.
+    /// Members that follow from the time, from the apps that use it or from the answers of the service are not among them.
     private static let members = [
         "kind", "teamId", "keyId", "endpoint", "url", "secrets", "pushesPerSecond", "callsPerSecond", "expiresAt",
         "topics", "origin",
@@ -18,6 +18,11 @@ enum CredentialVersion {
     static func of(_ credential: JSON) -> String {
         let values = JSON.array(members.map { credential[$0] ?? .null })
         return HexCoding.encode(SHA256.hash(data: JSONWriter.bytes(values)).prefix(16))
+    }
+
+    /// The field with the version that a form shows; nil: the credential does not exist.
+    static func hidden(_ credential: JSON?) -> FormView.Field {
+        .init(name: field, label: "", kind: .hidden, value: credential.map { of($0) } ?? absent)
     }
 
     /// The call for what is stored now; nil: the form has no version, or the answer is there.
@@ -36,7 +41,7 @@ enum CredentialVersion {
         return FieldErrors(["": text(language)])
     }
 
-    /// What is stored next to what was typed, when another person has changed the credential since the page was opened.
+    /// The stored values next to the typed ones, when another person has changed the credential since the page was opened.
     static func conflict(_ credential: CredentialFacts, _ request: PageRequest, _ words: Wording) -> Block? {
         guard let shown = request.typed[field], request.typed["credential"] != nil, shown != of(credential.json) else {
             return nil

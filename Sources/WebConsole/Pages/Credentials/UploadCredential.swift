@@ -53,9 +53,8 @@ struct UploadCredentialForm: ConsoleForm {
                 limit: 64
             ),
         ]
-        let version = credential.map { CredentialVersion.of($0) } ?? CredentialVersion.absent
         fields += [
-            .init(name: CredentialVersion.field, label: "", kind: .hidden, value: version),
+            CredentialVersion.hidden(credential),
             .init(
                 name: "passphrase",
                 label: words(CredentialsText.passphrase),

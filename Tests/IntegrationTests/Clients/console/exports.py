@@ -55,7 +55,7 @@ CALLS = {
     "exports": "/v1/exports/{kind}?app={app}&format={format}",
 }
 
-# What a filter of an address adds to the call of its page. {campaign} and {user} are of the objects.
+# The parameters that a filter of an address adds to the call of its page. {campaign} and {user} are of the objects.
 FILTERS = {
     "messages": [("state=scheduled", "&state=scheduled"), ("campaign={campaign}", "&label={campaign}"), ("text=zqa-own-sent", "&text=zqa-own-sent")],
     "messages/{message}/deliveries": [("state=sent", "&state=sent")],
