@@ -497,7 +497,7 @@ var parts: [Part] = [
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("ConsoleHTTP"),
-            .ours("DeliveryEngine"), .ours("Gateway"), .ours("HTTP2"),
+            .ours("DeliveryEngine"), .ours("Gateway"), .ours("HTTP2"), .ours("Imports"),
             .ours("Model"), .ours("Observability"), .ours("PlanCheck"), .ours("Secrets"), .ours("WebConsole"),
             argumentParser, httpClient, locks, log,
             nioCore, nioHTTP1, nioPosix,

@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Gateway
+import Imports
 import Model
 import PostgresClient
 
@@ -8,14 +9,8 @@ import PostgresClient
 enum ImportFormat: String, CaseIterable, Sendable {
     case csv, map, braze, notificationhubs
 
-    /// The first line; nil: the format has none.
-    fileprivate var heading: String? {
-        switch self {
-        case .csv: "key,platform,environment,token,user,name,phone"
-        case .map: "DEVICE_ID;PSID;CUID;CNAME;PHONENUM;APNS_MODE"
-        case .braze, .notificationhubs: nil
-        }
-    }
+    /// Whether its lines state other facts than those of `csv`.
+    var hasOwnFacts: Bool { self == .braze || self == .notificationhubs }
 
     /// A new device.
     fileprivate func line(_ number: Int, token: String) -> String {
@@ -34,12 +29,66 @@ enum ImportFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// The columns that the lines of the formats need, in CSV files with their facts.
+    fileprivate static let columns = [
+        "key", "platform", "environment", "token", "user", "attributes", "tags", "appVersion", "acceptsPush",
+    ]
+
+    /// The row of a CSV file with the facts that an import takes from a vendor's line.
+    ///
+    /// - Throws: `StageFailure` if the line is not one of this format.
+    func row(of line: String) throws -> String {
+        guard let export = DeviceLine.export(of: Vendor(rawValue)),
+            case .registration(.register(let device))? =
+                try export.registrations(inExport: Array(line.utf8), ExportTerms()).first
+        else { throw StageFailure("not a line of \(rawValue): \(line)") }
+        let attributes = device.attributes.isEmpty ? nil : JSON.object(device.attributes)
+        let values: [(column: String, value: JSON?)] = [
+            ("key", device.key.map { .string($0.rawValue) }),
+            ("platform", .string(device.platform.rawValue)),
+            ("environment", device.environment.map { .string($0.rawValue) }),
+            ("token", device.token.map { .string($0.text) }),
+            ("user", device.user.map { .string($0.rawValue) }),
+            ("attributes", attributes),
+            ("tags", device.tags.map { .array($0.map { .string($0.text) }) }),
+            ("appVersion", device.client[.appVersion].map { .string($0) }),
+            ("acceptsPush", device.imported.acceptsPush.map { .bool($0) }),
+        ]
+        return DeviceLine.line(values, .csv)
+    }
+}
+
+/// A measured file.
+struct ImportFile: Sendable, Hashable {
+    let format: ImportFormat
+    /// Whether the facts of the format are written as CSV.
+    var isTable = false
+
+    var name: String { isTable ? "\(format.rawValue).table" : format.rawValue }
+
+    /// The first line; nil: the file has none.
+    var heading: String? {
+        if isTable { return ImportFormat.columns.joined(separator: ",") }
+        return switch format {
+        case .csv: "key,platform,environment,token,user,name,phone"
+        case .map: "DEVICE_ID;PSID;CUID;CNAME;PHONENUM;APNS_MODE"
+        case .braze, .notificationhubs: nil
+        }
+    }
+
+    /// A new device, with `token`.
+    func line(_ number: Int, token: String) throws -> String {
+        let line = format.line(number, token: token)
+        return isTable ? try format.row(of: line) : line
+    }
+
     /// The options of the import, apart from the file.
     fileprivate func options(_ map: String) -> [String] {
-        switch self {
+        guard !isTable else { return [] }
+        return switch format {
         case .csv: []
         case .map: ["--map", map]
-        case .braze, .notificationhubs: ["--from", rawValue]
+        case .braze, .notificationhubs: ["--from", format.rawValue]
         }
     }
 }
@@ -56,8 +105,8 @@ struct ImportRun {
     /// 5,000 rows per write: about half a megabyte in memory.
     private static let pageCount = 5000
 
-    private func file(_ format: ImportFormat) -> String { stage.material.path("devices-\(format.rawValue).csv") }
-    private func importedFile(_ format: ImportFormat) -> String { file(format) + (isCompressed ? ".gz" : "") }
+    private func path(_ file: ImportFile) -> String { stage.material.path("devices-\(file.name).csv") }
+    private func importedPath(_ file: ImportFile) -> String { path(file) + (isCompressed ? ".gz" : "") }
     private var map: String { stage.material.path("map.yaml") }
 
     // MARK: The file
@@ -65,21 +114,21 @@ struct ImportRun {
     /// Writes the file: the tokens in random order, as in a grown audience, and the keys in ascending order, as in an export.
     ///
     /// - Throws: the error of the file system, or `StageFailure` if the file cannot be compressed.
-    func writeFile(_ format: ImportFormat) async throws {
-        let file = file(format)
-        _ = FileManager.default.createFile(atPath: file, contents: nil)
-        guard let handle = FileHandle(forWritingAtPath: file) else { throw StageFailure("cannot write \(file)") }
-        if let heading = format.heading { try handle.write(contentsOf: Data("\(heading)\n".utf8)) }
+    func write(_ file: ImportFile) async throws {
+        let path = path(file)
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        guard let handle = FileHandle(forWritingAtPath: path) else { throw StageFailure("cannot write \(path)") }
+        if let heading = file.heading { try handle.write(contentsOf: Data("\(heading)\n".utf8)) }
         for first in stride(from: 0, to: rows, by: Self.pageCount) {
             var text = ""
             for number in first..<min(first + Self.pageCount, rows) {
-                text += format.line(number, token: Self.token(number)) + "\n"
+                text += try file.line(number, token: Self.token(number)) + "\n"
             }
             try handle.write(contentsOf: Data(text.utf8))
         }
         try handle.close()
-        if isCompressed { try await Self.compress(file) }
-        guard format == .map else { return }
+        if isCompressed { try await Self.compress(path) }
+        guard file.format == .map else { return }
         let map = """
             separator: ";"
             key: DEVICE_ID
@@ -125,7 +174,7 @@ struct ImportRun {
     private static let counted = "SELECT count(*) AS count FROM gateway.identity WHERE tenant_id = $1"
 
     /// - Throws: `StageFailure` when a row was not imported.
-    func measure(_ format: ImportFormat) async throws -> ImportSample {
+    func measure(_ file: ImportFile) async throws -> ImportSample {
         try await stage.psql("TRUNCATE gateway.identity, gateway.device, gateway.identity_count CASCADE; CHECKPOINT;")
         let before = try stage.postgresCPU()
         let started = ContinuousClock.now
@@ -134,10 +183,10 @@ struct ImportRun {
             "push-gateway devices import",
             program: program,
             arguments: [
-                "devices", "import", importedFile(format), "--tenant", BenchStage.tenant.rawValue, "--app",
+                "devices", "import", importedPath(file), "--tenant", BenchStage.tenant.rawValue, "--app",
                 BenchStage.app.rawValue,
                 "--data-dir", stage.material.path("data"),
-            ] + format.options(map),
+            ] + file.options(map),
             logFile: log
         )
         var (peak, own) = (0.0, 0.0)

@@ -1,4 +1,7 @@
 import Foundation
+import Imports
+import Model
+import TestKit
 import Testing
 
 @testable import GatewayBench
@@ -19,6 +22,20 @@ import Testing
         #expect(FileManager.default.contents(atPath: path) == text)
         await #expect(throws: (any Error).self) { try await ImportRun.compress(path + ".missing") }
         try? FileManager.default.removeItem(atPath: path + ".missing.gzip.log")
+    }
+
+    @Test(arguments: [ImportFormat.braze, .notificationhubs])
+    func theReferenceHasTheFactsOfTheExport(_ format: ImportFormat) throws {
+        let token = String(repeating: "0a", count: 32)
+        let reader = try #require(DeviceLine.export(of: Vendor(format.rawValue)))
+        let line = Array(try ImportFile(format: format).line(7, token: token).utf8)
+        let commands = try reader.registrations(inExport: line, ExportTerms())
+        let table = ImportFile(format: format, isTable: true)
+        let headings = try #require(table.heading).split(separator: ",").map(String.init)
+        let row = try DeviceLine.fields(csv: Array(try table.line(7, token: token).utf8), headings: headings)
+        let device = try DeviceLine.registration(row, TestIdentifiers())
+        #expect(commands == [.registration(.register(device))])
+        #expect(device.user != nil || device.tags?.isEmpty == false, "\(device)")
     }
 
     @Test func theSpreadIsThatOfTheRates() {
