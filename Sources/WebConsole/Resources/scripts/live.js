@@ -59,9 +59,11 @@ export const replace = (id, fresh) => {
 
 const address = document.body.dataset.updates;
 if (address) {
-  // Between two tries to open a stream that was refused, and until the page says that its stream is lost: the next one after the end of a stream takes 3 s.
+  // Between two tries to open a stream that was refused, at most (`Retry-After`), and until the page says that its stream is lost: the next one after the end of a
+  // stream takes 3 s.
   // Unit: milliseconds.
   const pause = 5000;
+  const longest = 60000;
   const patience = 10000;
   let source = null;
   let waiting = null;
@@ -99,10 +101,16 @@ if (address) {
     waiting = null;
     const aborter = new AbortController();
     const answer = await fetch(address, { redirect: "manual", signal: aborter.signal }).catch(() => null);
-    const isRefused = answer?.type === "opaqueredirect" || [403, 404].includes(answer?.status);
+    // A proxy without a node may answer 404 too, and its page must not take the place of this one: each answer of the console names the call.
+    const isOurs = Boolean(answer?.headers.has("X-Request-Id"));
+    const isRefused = answer?.type === "opaqueredirect" || (isOurs && [403, 404].includes(answer.status));
+    const wait = Math.min(1000 * Number(answer?.headers.get("Retry-After")) || pause, longest);
     aborter.abort();
     // Nobody is signed in any longer, or the person may not see the page: the page that follows says so.
-    if (isRefused) location.reload(); else if (!source && !waiting) follow();
+    if (isRefused) { location.reload(); return; }
+    if (source || waiting) return;
+    // A stream that would be refused again is not opened.
+    if (answer?.ok || document.hidden) follow(); else waiting = setTimeout(again, Math.max(pause, wait));
   };
   const close = () => { clearTimeout(waiting); clearTimeout(late); waiting = late = null; source?.close(); source = null; };
   const follow = () => {
