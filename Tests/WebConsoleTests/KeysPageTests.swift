@@ -51,6 +51,9 @@ struct KeysPageTests {
         #expect(!isRefused(try shown(after), after), "the page has shown the replacement")
         #expect(!isRefused(try shown(after), before), "the earlier secret has ended meanwhile")
         #expect(!isRefused(opened, before))
+        // The API goes on to state the end of a secret that has ended.
+        let ended = Self.key("crm", ["hasOtherSecret": false, "otherSecretUntil": "2026-11-20T05:00:00.000Z"])
+        #expect(!isRefused(opened, ended))
     }
 
     private func create(_ pairs: KeyValuePairs<String, String>) -> FormStep {

@@ -93,7 +93,7 @@ struct RotateKeyForm: ConsoleForm {
     let permission = Permission.administer
     let asksPassword = true
 
-    /// The hidden field with the end of the second secret, which a replacement changes. It becomes null at that time by itself.
+    /// The hidden field with the end of the second secret, which a replacement changes.
     private static let shown = "shown"
 
     static func view(_ path: String, _ key: KeyFacts, _ words: Wording) -> FormView {
@@ -121,9 +121,13 @@ struct RotateKeyForm: ConsoleForm {
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
-        if let shown = fields[Self.shown], let until = answers.body("key")["otherSecretUntil"]?.string, until != shown {
+        let stored = answers.body("key")
+        // Nothing is lost by another replacement once the second secret has ended.
+        if let shown = fields[Self.shown], stored["hasOtherSecret"]?.bool == true,
+            let until = stored["otherSecretUntil"]?.string, until != shown
+        {
             let words = Wording(request)
-            let end = words.time(answers.body("key")["otherSecretUntil"])
+            let end = words.time(stored["otherSecretUntil"])
             return .invalid(FieldErrors(["": words(KeysText.replacedMeanwhile(end))]))
         }
         let overlap = fields["overlapSeconds"].flatMap { Int64($0) } ?? 86_400
