@@ -93,7 +93,12 @@ package struct BodyQueue: Sendable {
     package func isWaiting(_ ticket: Ticket) -> Bool { waiting[ticket] != nil }
 
     /// Whether a body waits whose address has not used up its share: others hold the room that it needs.
-    package var isRoomWanted: Bool { !heads().isEmpty }
+    package var isRoomWanted: Bool {
+        lines.values.contains { line in
+            guard let ticket = line.waiting.first, let body = waiting[ticket] else { return false }
+            return isWithinShare(body)
+        }
+    }
 
     private mutating func number() -> UInt64 {
         last += 1
