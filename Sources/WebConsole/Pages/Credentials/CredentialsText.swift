@@ -126,9 +126,9 @@ enum CredentialsText {
         en: "A credential of this name exists already. Nothing was stored. To replace it, open it from the list."
     )
     static let changedMeanwhile = Text(
-        ko: "이 페이지를 연 뒤 다른 사람이 이 인증서·키를 변경했습니다. 변경된 내용은 없습니다. 현재 값을 확인한 뒤 다시 보내세요.",
+        ko: "이 페이지를 연 뒤 다른 사람이 이 인증서·키를 변경했습니다. 요청은 처리되지 않았습니다. 현재 값을 확인한 뒤 다시 보내세요.",
         en:
-            "Another person changed this credential after you opened the page. Nothing was changed. Check the present values, then send the form again."
+            "Another person changed this credential after you opened the page. Your request was not carried out. Check the present values, then send the form again."
     )
     static let deletedMeanwhile = Text(
         ko: "이 페이지를 연 뒤 다른 사람이 이 인증서·키를 삭제했습니다. 등록된 것은 없습니다.",

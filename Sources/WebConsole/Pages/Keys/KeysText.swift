@@ -46,9 +46,9 @@ enum KeysText {
     )
     static func replacedMeanwhile(_ end: String) -> Text {
         Text(
-            ko: "이 페이지를 연 뒤 다른 사람이 비밀 값을 교체했습니다. 변경된 내용은 없습니다. 다시 교체하면 \(end)까지 유효한 이전 비밀 값이 즉시 만료됩니다.",
+            ko: "이 페이지를 연 뒤 다른 사람이 비밀 값을 교체했습니다. 요청은 처리되지 않았습니다. 다시 교체하면 \(end)까지 유효한 이전 비밀 값이 즉시 만료됩니다.",
             en:
-                "Another person replaced the secret after you opened the page. Nothing was changed. Replacing it again ends the earlier secret, valid until \(end), at once."
+                "Another person replaced the secret after you opened the page. Your request was not carried out. Replacing it again ends the earlier secret, valid until \(end), at once."
         )
     }
     static let atOnce = Text(ko: "즉시 만료", en: "It ends at once")
