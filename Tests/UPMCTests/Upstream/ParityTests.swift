@@ -58,7 +58,11 @@ struct ParityTests {
     }
 
     // The numbers of many answers are added up.
-    @Test(arguments: [("1000000000", 1_000_000_000), ("1000000001", nil), ("9223372036854775807", nil), ("-1", nil)])
+    @Test(
+        arguments: [
+            ("1000000000", 1_000_000_000), ("1000000001", nil), ("9223372036854775807", nil), ("-1", nil),
+        ] as [(String, Int?)]
+    )
     func aNumberThatCannotBeOneOfDevicesIsNotCounted(_ text: String, _ count: Int?) {
         let answer = #"{"HEADER":{"RESULT_CODE":"0000"},"BODY":{"REG_SUCCESS_CNT":\#(text)}}"#
         #expect(Mount.adapter.audienceCount(in: Self.response(answer)) == count)
