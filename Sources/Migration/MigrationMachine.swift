@@ -25,7 +25,7 @@ package struct MigrationState: Sendable, Hashable {
     package var step = 0
     /// When the step came into force.
     package var since: Timestamp?
-    /// Since when each gate has failed without a success in between, in evaluations.
+    /// The evaluations that have found each gate failing since its last success. Those with too few samples are not among them.
     package var failures: [MigrationMetric: Int] = [:]
     /// Whether the last evaluation found that the step is over and each of its gates passes.
     package var isReady = false
@@ -59,7 +59,8 @@ package struct MigrationChange: Sendable, Hashable {
 
 /// Decides about a migration from its plan, its state and the figures. Pure: whoever runs it stores the state, the rules and the note in one transaction.
 package struct MigrationMachine: Sendable {
-    /// A failure must be found by two evaluations in succession.
+    /// A failure must persist: two evaluations find it, and none in between finds a success. An evaluation with too few samples in between is not a success:
+    /// otherwise a fault whose samples are missing now and then would never stop a migration.
     package static let failureLimit = 2
 
     /// Why a decision has no effect.

@@ -162,6 +162,40 @@ import Testing
         #expect(back.state.status == .rolledBack && back.overlay == plan().rules(.serve, facts))
     }
 
+    /// An evaluation of the gate `failures`.
+    private enum Found {
+        case failed, missing, passed
+
+        var figure: (value: Double, samples: Int) {
+            switch self {
+            case .failed: (0.5, 1000)
+            case .missing: (0.5, 199)
+            case .passed: (0, 1000)
+            }
+        }
+    }
+
+    // An evaluation without enough samples confirms no failure and refutes none, however many there are; a success refutes it.
+    @Test func missingSamplesDoNotEndAFailure() throws {
+        let sequences: [(found: [Found], stops: Bool)] = [
+            ([.failed, .missing, .failed], true), ([.failed, .missing, .missing, .missing, .failed], true),
+            ([.failed, .missing, .missing, .missing], false), ([.missing, .failed, .missing], false),
+            ([.failed, .missing, .passed, .failed], false), ([.failed, .passed, .missing, .failed], false),
+            ([.failed, .missing, .passed, .missing, .failed, .missing, .failed], true),
+        ]
+        for (found, stops) in sequences {
+            var state = state(.running, 2)
+            for (round, one) in found.enumerated() {
+                #expect(state.status == .running, "\(found) stops early")
+                let figures = with(.failures, one.figure.value, one.figure.samples)
+                let now = begin + .seconds(61 + 30 * Int64(round))
+                if let change = machine().evaluate(state, figures, now: now) { state = change.state }
+                if one == .missing { #expect(!state.isReady, "\(found)") }
+            }
+            #expect(state.status == (stops ? .halted : .running), "\(found)")
+        }
+    }
+
     // Before pushes move there is nothing to take back, and proxying must not be replaced by serving.
     @Test func aFailureBeforePushesMoveHalts() throws {
         var state = state(.running, 0)
