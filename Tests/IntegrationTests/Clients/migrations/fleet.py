@@ -111,15 +111,21 @@ class Fleet:
 
         eventually("the vendor knows the tokens", is_known)
 
-    def opt_out(self, is_forwarded: bool = True) -> None:
-        """One phone opts out. Afterwards no side may push to it: the gateway from then on, the vendor as soon as it has the call."""
-        phone = self.random.choice(self.present)
+    def opt_out(self, is_ours: Callable[[Phone], bool], is_forwarded: bool = True) -> None:
+        """One phone opts out. Afterwards no side may push to it: the gateway from then on, the vendor as soon as it has the call.
+
+        `is_ours`: whether the gateway makes the pushes to a phone. One of these opts out, if another one is left: a message to both leaves before the vendor has the
+        opt-out, and neither side may push it to the phone.
+        """
+        ours = [phone for phone in self.present if is_ours(phone)]
+        phone = self.random.choice(ours if len(ours) > 1 else self.present)
         self.vendor.leave(self.calls, phone)
         phone.has_left = True
         began = time.monotonic()
-        if self.percent == 100:
-            # The gateway makes every push, whether the vendor has the opt-out or not.
-            self.send_meanwhile([phone, self.present[0]])
+        if len(ours) > 1:
+            other = next(one for one in ours if one is not phone)
+            # Below 100 %, audiences are the vendor's: several installations of Notification Hubs are one, and a single installation is not.
+            self.send_meanwhile([phone, other] if self.percent == 100 or self.vendor.names_each else [phone])
         if not is_forwarded:
             return
         key = self.vendor.key(phone)

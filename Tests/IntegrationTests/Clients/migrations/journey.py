@@ -223,7 +223,9 @@ class Journey:
         self.exchange(rounds, kills)
         self.sides_hold()
         fleet.look()
-        fleet.opt_out(is_forwarded)
+        percent = fleet.percent
+        assert percent is not None
+        fleet.opt_out(lambda phone: self.is_member(phone, percent), is_forwarded)
         self.arrive()
         fleet.report_all()
         fleet.check()
