@@ -6,8 +6,17 @@ import Testing
     /// 40 phones, so that each vendor takes less than a minute on a machine of its own. `MIGRATION_DEVICES=2000` selects the long run.
     private static let devices = Soak.size("MIGRATION_DEVICES") ?? 40
     private static let seed = Soak.size("MIGRATION_SEED") ?? 1
-    /// The processes that are killed: some of `gateway`, `database` and `stub`, separated by commas, or `none`.
-    private static let kills = ProcessInfo.processInfo.environment["MIGRATION_KILLS"] ?? "gateway"
+    /// The processes that are killed: some of `gateway`, `database` and `stub`, separated by commas, or `none`. Nil: those of `victims(for:)`.
+    private static let kills = ProcessInfo.processInfo.environment["MIGRATION_KILLS"]
+
+    /// The gateway, and its database or the vendor: the seed decides for which vendors the one or the other, so that both are killed in each run of all vendors.
+    /// The second kill costs the time in which a process starts again.
+    private static func victims(for vendor: String) -> String {
+        if let kills { return kills }
+        let place = VendorJourney.vendors.firstIndex(of: vendor) ?? 0
+        return (seed &+ place).isMultiple(of: 2) ? "gateway,database" : "gateway,stub"
+    }
+
     /// 2 s. Builds for tests share two cores with all processes of the test, and get more.
     private static let optOutSeconds = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] == nil ? 10 : 2
 
@@ -25,13 +34,12 @@ import Testing
 
     @Test(arguments: batches) func anAppLeavesItsVendor(_ batch: [String]) async throws {
         let limit = Self.seconds.map { ["--seconds", "\($0)"] } ?? []
-        try await run(
-            batch,
+        try await run(batch) { vendor in
             [
-                "--devices", "\(Self.devices)", "--seed", "\(Self.seed)", "--kills", Self.kills, "--opt-out-seconds",
-                "\(Self.optOutSeconds)",
+                "--devices", "\(Self.devices)", "--seed", "\(Self.seed)", "--kills", Self.victims(for: vendor),
+                "--opt-out-seconds", "\(Self.optOutSeconds)",
             ] + limit
-        )
+        }
     }
 
     // docs/migration.md: the provisioning and the commands of all vendors and of this one. A gate without data holds `advance` and `complete`; UPMC's guide
@@ -41,15 +49,16 @@ import Testing
         let root = folder.deletingLastPathComponent().deletingLastPathComponent()
         let guide = root.appendingPathComponent("docs/migration.md").path
         try #require(FileManager.default.fileExists(atPath: guide))
-        try await run(batch, ["--guide", guide])
+        try await run(batch) { _ in ["--guide", guide] }
     }
 
-    private func run(_ batch: [String], _ arguments: [String]) async throws {
+    private func run(_ batch: [String], _ arguments: @escaping @Sendable (String) -> [String]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for vendor in batch {
                 group.addTask {
-                    let (status, log) = try await VendorJourney.run(vendor, arguments, name: "migration")
-                    #expect(status == 0, "\(vendor): \(log.suffix(4000))")
+                    let own = arguments(vendor)
+                    let (status, log) = try await VendorJourney.run(vendor, own, name: "migration")
+                    #expect(status == 0, "\(vendor) \(own): \(log.suffix(4000))")
                 }
             }
             try await group.waitForAll()
