@@ -22,6 +22,7 @@ import Testing
     @Test func anAppLeavesItsVendor() async throws {
         try await LeavingStage.with { stage in
             let caller = stage.caller
+            try await refuse(stage)
             let planned = try await stage.plan(Self.file)
             #expect(planned.contains("leave is planned") && planned.contains("no devices were imported"), "\(planned)")
             try await stage.migration("start", "leave")
@@ -56,6 +57,31 @@ import Testing
             try await stage.migration("rollback", "leave", fails: true)
             try await end(stage)
         }
+    }
+
+    /// Pushes would move at once, without a proof of the senders, a gate for receipts, or a way back from the end.
+    private static let faulty = """
+        migration: { id: leave, app: shop, from: old, by: device }
+        steps:
+          - { stage: rollout, percent: 50, gates: { failures: "<= 0.02", unknown: none } }
+          - { stage: complete }
+        """
+
+    /// A plan with faults: each of them is named, the status is 1, and nothing is stored.
+    private func refuse(_ stage: LeavingStage) async throws {
+        let path = stage.world.material.path("faulty.yaml")
+        try Self.faulty.write(toFile: path, atomically: true, encoding: .utf8)
+        let refused = try await stage.world.apiCommand(["migration", "plan", path])
+        #expect(refused.status == 1, "\(refused.log)")
+        for reason in [
+            "fault: steps: a stage 'serve' must come before pushes move",
+            "fault: steps: a gate 'senders: \">= 1\"' is needed before pushes move",
+            "fault: steps: a stage 'hold' must come before 'complete'",
+            "fault: steps[0]: receipts: is needed in a rollout", "leave may not start; nothing was stored",
+        ] {
+            #expect(refused.log.contains(reason), "\(reason): \(refused.log)")
+        }
+        #expect(try await stage.world.native("GET", "/v1/migrations/leave").status == 404)
     }
 
     private func observe(_ stage: LeavingStage) async throws {
