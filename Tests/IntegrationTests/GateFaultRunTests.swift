@@ -16,10 +16,11 @@ import Testing
           - { stage: observe, gates: { responses: ">= 0.99" } }
           - { stage: serve, gates: { devices: "<= 0.5%" } }
         """
+    /// It goes on by itself, as soon as its only gate has enough samples.
     private static let earlyControl = """
-        migration: { id: free, app: shop, from: old, by: device, onGateFailure: rollback }
+        migration: { id: free, app: shop, from: old, by: device, onGateFailure: rollback, advance: auto }
         steps:
-          - { stage: observe }
+          - { stage: observe, gates: { observed: ">= 0.99" } }
           - { stage: serve }
         """
     /// More than the 200 samples of a gate.
@@ -51,15 +52,16 @@ import Testing
             try await stops("halted", "devices", stage)
             try await givesEverythingBack(stage)
 
-            // The control: the same faults without the gates.
+            // The control: the same faults without the gates that they break.
             try await stage.plan(Self.earlyControl)
             try await stage.migration("start", "free")
             try await stage.counts()
+            // Two evaluations have found no samples.
+            #expect(try await stage.status(of: "free")["stage"] == "observe")
             try await answerWrongly(true, stage)
             try await install(stage)
             try await answerWrongly(false, stage)
-            try await goesOn(stage)
-            try await stage.advance("free")
+            try await advancesByItself(stage)
             try await compare(stage, missing: 40)
             try await goesOn(stage)
         }
@@ -247,6 +249,16 @@ import Testing
         let shown = try await stage.migration("status", "leave")
         #expect(shown.contains("reason: \(metric) failed"), "\(shown)")
         #expect(try await stage.world.metric("migration_gate_failures_total", "metric=\"\(metric)\"") == 2)
+    }
+
+    /// The gateway puts the next step of the control in force, without a decision of an operator.
+    private func advancesByItself(_ stage: LeavingStage) async throws {
+        try await eventually("the next step begins by itself") {
+            try await stage.status(of: "free")["stage"] == "serve"
+        }
+        let history = try await stage.status(of: "free")["history"]?.array ?? []
+        let change = history.first { $0["note"]?.string == "serve is in force" }
+        #expect(change?["actor"] == "gateway" && change?["status"] == "running", "\(history)")
     }
 
     /// Evaluations of several seconds find the step of the control complete.
