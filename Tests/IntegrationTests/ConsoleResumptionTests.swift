@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Model
+import NIOHTTP1
 import Testing
 
 /// An open page of the console whose node stops: the next stream, at another node, continues without a gap.
