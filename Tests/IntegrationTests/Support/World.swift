@@ -12,6 +12,7 @@ import Testing
 @testable import CommandSupport
 @testable import Gateway
 @testable import GatewayHTTP
+@testable import Observability
 @testable import Secrets
 
 /// One simulator and one gateway as real processes in their own directory, which outlives kills of either.
@@ -238,8 +239,12 @@ final class World: @unchecked Sendable {
         let cluster = try AttachedCluster(directory: material.path("data/postgres"))
         return pool.withLockedValue { kept in
             if let kept { return kept }
+            var limits = PoolLimits()
+            // 30 s: as long as a server that the test has killed may take to recover.
+            limits.waitTimeout = .seconds(30)
             let made = PostgresPool(
                 PostgresConfiguration(cluster.connectionString(role: .engine)),
+                limits: limits,
                 logger: Logger(label: "test") { JSONLogHandler(label: $0, level: .error) }
             )
             kept = made
