@@ -227,8 +227,9 @@ class Journey:
         assert percent is not None
         fleet.opt_out(lambda phone: self.is_member(phone, percent), is_forwarded)
         self.arrive()
-        fleet.report_all()
+        # A push to a phone that has opted out is stated as such, and has nobody who reports it.
         fleet.check()
+        fleet.report_all()
 
     def exchange(self, rounds: int, kills: Sequence[str] = ()) -> None:
         """Messages to each phone, during which processes are killed, and the reports of those that arrive."""
