@@ -1,6 +1,7 @@
 """Additions of scripts to the pages: the palette, single keys, new rows that wait, streams that stop while the page is hidden, and previews while typing."""
 
 import base64
+import re
 
 from playwright.sync_api import Page, Route, expect
 
@@ -112,6 +113,7 @@ def waiting(page: Page, browser: Browser) -> None:
 def lost(page: Page, browser: Browser) -> None:
     """A stream that is refused, as by a proxy whose node stops, is opened again, and the page says meanwhile that it is not updated."""
     refused = []
+    streams = re.compile(r"/live/stream\?")
 
     def answer(route: Route) -> None:
         if refused:
@@ -120,14 +122,14 @@ def lost(page: Page, browser: Browser) -> None:
             refused.append(route.request.url)
             route.fulfill(status=429, body="")
 
-    page.route("**/live/stream?*", answer)
+    page.route(streams, answer)
     page.goto(flows.tenant(browser, f"live?app={gateway.APP}"))
     live = page.locator(".live").first
     expect(live).to_have_text(live.get_attribute("data-lost"), timeout=TIMEOUT)
     gateway.until(lambda: is_streaming(page), "a refused stream is opened again")
     expect(live).not_to_have_text(live.get_attribute("data-lost"), timeout=TIMEOUT)
     check(len(refused) == 1, f"the first stream was refused: {refused}")
-    page.unroute("**/live/stream?*")
+    page.unroute(streams)
 
 
 def preview(page: Page, browser: Browser) -> None:
