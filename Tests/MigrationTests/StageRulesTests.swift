@@ -63,7 +63,6 @@ import Testing
         }
     }
 
-    // The user's file may route everything to the vendor; the overlay decides before it.
     // The gates count the calls of this dialect only.
     @Test(arguments: cases) func theOverlayOfEachStageIsOfOneDialect(_ one: Case) {
         let base = RouteRules(calls: [CallRule(vendor: "other", action: .proxy, upstream: "another")])
@@ -79,6 +78,7 @@ import Testing
         #expect(RouteSet(base: base).overlaidDialect == nil)
     }
 
+    // The user's file may route everything to the vendor; the overlay decides before it.
     @Test(arguments: cases) func theRulesOfTheFileAreNotReached(_ one: Case) {
         let base = RouteRules(
             calls: [CallRule(action: .proxy, upstream: "old")],
