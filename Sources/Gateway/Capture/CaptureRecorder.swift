@@ -1,5 +1,6 @@
 import EngineStore
 import FoundationEssentials
+import GatewayHTTP
 import HTTPTypes
 import Logging
 import Metrics
@@ -91,7 +92,7 @@ final class CaptureRecorder: Service {
             if let owner = record.owner {
                 guard captures.contains(where: { $0.tenant == owner.tenant && $0.app == owner.app }) else { return nil }
             }
-            let item = Item(call: call, vendor: vendor, answer: answer, record: record)
+            let item = Item(call: call.unread, vendor: vendor, answer: answer, record: record)
             guard state.waitingBytes + item.size <= Self.queueLimitBytes else { return (item, false) }
             state.waitingBytes += item.size
             return (item, true)

@@ -51,10 +51,11 @@ extension VendorEndpoint {
         switch body {
         case .whole: Self.offer(observed, to: observer)
         case .stream(let stream):
+            let unread = observed.unread
             // One more than is read, so that a longer body counts as too long.
-            stream.tap(limitBytes: CallObserver.answerLimitBytes + 1) { [observed] bytes, isComplete in
+            stream.tap(limitBytes: CallObserver.answerLimitBytes + 1) { bytes, isComplete in
                 guard isComplete else { return }
-                var whole = observed
+                var whole = unread
                 whole.answer.body = bytes
                 Self.offer(whole, to: observer)
             }

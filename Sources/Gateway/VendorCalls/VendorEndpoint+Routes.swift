@@ -265,6 +265,7 @@ extension VendorEndpoint {
             let shown = answer.inflated(limitBytes: CaptureMask.bodyLimitBytes) ?? answer
             recorder.offer(call, shown, record, vendor: vendor)
         case .stream(let stream):
+            let call = call.unread
             // One more than is shown, so that a longer body counts as too long.
             stream.tap(limitBytes: CaptureMask.bodyLimitBytes + 1) { bytes, _ in
                 let whole = VendorResponse(status: answer.status, headers: answer.headers, body: bytes)
