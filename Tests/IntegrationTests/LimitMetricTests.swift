@@ -37,7 +37,8 @@ struct LimitMetricTests {
             _ = try await world.apply()
             try await world.applyLimited()
             let fresh = Fresh()
-            for limit in CallLimit.allCases {
+            // That of values needs calls that wait for the database (`BodyValueTests`).
+            for limit in CallLimit.allCases where limit != .values {
                 let before = try await world.metric("calls_limited_total", "limit=\"\(limit.rawValue)\"")
                 try await Self.exceed(limit, world, fresh)
                 try await eventually("the metric of \(limit.rawValue)", within: .seconds(20)) {
@@ -178,6 +179,7 @@ struct LimitMetricTests {
                 try await eventually("a connection is refused", within: .seconds(20)) { try await refused() > before }
             }
         case .bodies: try await fill(world, fresh)
+        case .values: break
         }
     }
 

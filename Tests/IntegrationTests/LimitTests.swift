@@ -386,7 +386,7 @@ struct LimitTests {
     }
 
     /// A value of a process's status. Unit: kB.
-    private static func memory(_ name: String, of process: Int32) throws -> Int {
+    static func memory(_ name: String, of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
         return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })

@@ -1,4 +1,5 @@
 package import HTTPTypes
+package import Model
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -37,5 +38,18 @@ package enum BodyInflater {
             throw .broken
         }
         return inflated
+    }
+
+    /// Inflates the body of a call in place. Returns the reason why it cannot be read, or nil on success.
+    @inline(never)
+    package static func inflate(_ call: inout VendorRequest, limitBytes: Int) -> AdapterError.Code? {
+        let coding = call.headers[.contentEncoding] ?? ""
+        do throws(BodyReader.Failure) {
+            call.body = try inflated(call.body, coding: coding, limitBytes: limitBytes)
+        } catch {
+            return error == .tooLarge ? .tooLarge : .unreadable
+        }
+        call.headers[.contentEncoding] = nil
+        return nil
     }
 }

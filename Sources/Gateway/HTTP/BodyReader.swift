@@ -16,7 +16,7 @@ package enum BodyReader {
         case tooSlow
         /// The connection broke.
         case broken
-        /// The node holds too many large bodies, or too many that arrive slowly.
+        /// The node holds too many large bodies, too many that arrive slowly, or too many values.
         case noRoom(LimitExcess)
         /// The call is refused whatever the rest of its body is.
         case unwanted

@@ -132,7 +132,7 @@ package struct NativeAPI: Sendable {
     ///
     /// - Throws: `Problem`.
     static func body(of caller: NativeCaller) async throws(Problem) -> [UInt8] {
-        try await caller.reader.bytes(of: caller, limitBytes: caller.bodyLimitBytes)
+        try await caller.reader.bytes(of: caller.request, on: caller.channel, limitBytes: caller.bodyLimitBytes)
     }
 
     private func scope(_ caller: NativeCaller, _ app: AppID, _ vendor: Vendor) -> CallScope {

@@ -4,7 +4,6 @@ package import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
-import NIOConcurrencyHelpers
 
 /// Authenticates the callers of the native API by their keys.
 package struct NativeCallers: Sendable {
@@ -73,7 +72,7 @@ package struct NativeCallers: Sendable {
             isAccount: isAccount,
             remoteAddress: context.remoteAddress,
             channel: context.channel,
-            reader: NativeBodyReader(bodies: bodies, limiter: limiter)
+            reader: NativeBodyReader(from: context.remoteAddress, bodies: bodies, limiter: limiter)
         )
     }
 
@@ -101,7 +100,7 @@ extension NativeCallers {
             grant: APIKeyGrant(tenant: "", name: "", scopes: []),
             remoteAddress: address,
             channel: context.channel,
-            reader: NativeBodyReader(bodies: bodies, limiter: limiter),
+            reader: NativeBodyReader(from: address, bodies: bodies, limiter: limiter),
             bodyLimitBytes: Self.openBodyBytes
         )
     }
@@ -110,52 +109,5 @@ extension NativeCallers {
     func failed(_ caller: NativeCaller) {
         guard limiter.applies(to: caller.remoteAddress) else { return }
         limiter.charge(.unknown, LimitedName.network(caller.remoteAddress))
-    }
-}
-
-/// Reads the body of one call of the native API. The room for a large body is released with the reader, after the call.
-final class NativeBodyReader: Sendable {
-    private let bodies: LargeBodies
-    private let limiter: CallLimiter
-    private let room = NIOLockedValueBox<HeldPermit?>(nil)
-
-    init(bodies: LargeBodies, limiter: CallLimiter) {
-        self.bodies = bodies
-        self.limiter = limiter
-    }
-
-    /// - Throws: `Problem`.
-    func bytes(of caller: NativeCaller, limitBytes: Int) async throws(Problem) -> [UInt8] {
-        do {
-            return try await BodyReader.read(
-                caller.request,
-                on: caller.channel,
-                from: limiter.limited(caller.remoteAddress),
-                limitBytes: limitBytes
-            ) { (bytes, _) async throws(BodyReader.Failure) in
-                do throws(LimitExcess) {
-                    let room = try await bodies.room(bytes: bytes, address: caller.remoteAddress)
-                    self.room.withLockedValue { $0 = room }
-                } catch { throw .noRoom(error) }
-            }
-        } catch .tooLarge {
-            limiter.refused(FixedLimit.bodyBytes)
-            throw .tooLarge(limitBytes)
-        } catch .noRoom(let excess) {
-            limiter.refused(excess, from: caller.remoteAddress)
-            throw .limited(excess)
-        } catch {
-            if error == .tooSlow { limiter.refused(FixedLimit.bodyTime) }
-            throw .tooSlow
-        }
-    }
-
-    /// Counts a body that could not be read, if its number of values is the reason.
-    func refused(_ error: JSONError) {
-        if error.hasTooManyValues { limiter.refused(FixedLimit.bodyValues) }
-    }
-
-    func release() {
-        room.withLockedValue { $0 }?.release()
     }
 }

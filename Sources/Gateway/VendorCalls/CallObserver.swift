@@ -27,9 +27,6 @@ struct ObservedCall: Sendable {
         return copy
     }
 
-    /// Whether its body is read on the thread for large bodies.
-    var isLarge: Bool { call.body.count > LargeBodies.smallBytes }
-
     var size: Int { call.body.count + answer.body.count + call.path.utf8.count + (call.query?.utf8.count ?? 0) }
 }
 
@@ -230,8 +227,7 @@ final class CallObserver: Service {
         _ observed: ObservedCall,
         _ reading: @escaping @Sendable (ObservedCall) -> Value
     ) async -> Value {
-        guard observed.isLarge else { return reading(observed) }
-        return await LargeBodies.parse { reading(observed) }
+        await LargeBodies.parse(observed.call.body) { reading(observed) }
     }
 
     /// The commands of a call, or those of a read that is compared.
@@ -274,7 +270,7 @@ final class CallObserver: Service {
     /// Runs `body`, which reads and performs a call; for a large call only while few others are performed. The replies are compared with the call, and its sequels
     /// are read from it, so that what was read stays until the end.
     private func permitted(_ observed: ObservedCall, _ body: () async -> Void) async {
-        guard observed.isLarge else { return await body() }
+        guard observed.call.body.count > LargeBodies.smallBytes else { return await body() }
         await largeCalls.run(body)
     }
 

@@ -11,6 +11,8 @@ struct CallHold: Sendable {
     var compressed: CompressedBody?
     /// The room of a large body.
     var room: HeldPermit?
+    /// The room for what is read of a body with many values.
+    var values: HeldPermit?
     /// The body of an upstream's answer; nil: the gateway answers.
     var proxied: ProxiedBody?
     /// Whether an upstream may have received the call, which is then not handed over again.
@@ -58,11 +60,10 @@ extension Response {
             self.init(head)
             return
         }
-        let room = answer.room
         self.init(
             status: HTTPResponse.Status(code: head.status),
             headers: head.headers,
-            body: ResponseBody { writer in
+            body: ResponseBody { [room = answer.room] writer in
                 defer { room?.release() }
                 try await stream.write(into: writer, over: channel)
             }

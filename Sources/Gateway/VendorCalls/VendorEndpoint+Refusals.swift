@@ -20,6 +20,38 @@ extension VendorEndpoint {
         return refused(.unknownBinding, call, adapter, &record)
     }
 
+    /// The answer to a call whose beginning names a binding that does not exist.
+    @inline(never)
+    func unbound(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        guard let (key, caller) = try? adapter.locate(call) else {
+            return refused(.unknownBinding, call, adapter, &record)
+        }
+        let shown = limits.proof(call, key, caller, adapter)
+        if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
+        return unbound(call, adapter, shown, &record)
+    }
+
+    /// The answer to a call whose body was not read.
+    @inline(never)
+    func unread(
+        _ failure: BodyReader.Failure,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        switch failure {
+        case .noRoom(let excess): limited(excess, call, adapter, &record)
+        case .unwanted: unbound(call, adapter, &record)
+        case .tooLarge: refused(.tooLarge, call, adapter, &record)
+        case .tooSlow: tooSlow(call, adapter, &record)
+        case .broken: refused(.timedOut, call, adapter, &record)
+        }
+    }
+
     /// The answer to a call above a limit: the vendor's "try again".
     @inline(never)
     func limited(

@@ -204,10 +204,7 @@ extension VendorEndpoint {
         _ firstKeys: [String: String] = [:]
     ) async -> CallRouter.Decision {
         guard let table = routes.table else { return .unready }
-        guard call.body.count > LargeBodies.smallBytes else {
-            return CallRouter.decide(call, adapter, settings, table, firstKeys)
-        }
-        return await LargeBodies.parse { CallRouter.decide(call, adapter, settings, table, firstKeys) }
+        return await LargeBodies.parse(call.body) { CallRouter.decide(call, adapter, settings, table, firstKeys) }
     }
 
     /// The keys by which rollouts know the devices that a send names, where these are not their own.
@@ -220,12 +217,7 @@ extension VendorEndpoint {
     ) async throws(StoreError) -> [String: String] {
         guard let table = routes.table, table.hasRolloutByDevice else { return [:] }
         let settings = binding.settings
-        let devices: [String]
-        if call.body.count > LargeBodies.smallBytes {
-            devices = await LargeBodies.parse { CallRouter.devices(in: call, adapter, settings, table) }
-        } else {
-            devices = CallRouter.devices(in: call, adapter, settings, table)
-        }
+        let devices = await LargeBodies.parse(call.body) { CallRouter.devices(in: call, adapter, settings, table) }
         guard !devices.isEmpty else { return [:] }
         return try await directory.firstKeys(of: devices, adapter.vendor, in: binding)
     }

@@ -147,21 +147,14 @@ final class VendorEndpoint: Sendable {
             return refused(.invalid, call, adapter, &record)
         }
         do {
-            let address = call.remoteAddress
             let body = try await BodyReader.read(
                 request,
                 on: channel,
-                from: limits.limiter.limited(address),
+                from: limits.limiter.limited(call.remoteAddress),
                 limitBytes: match.route.bodyLimitBytes,
                 sharing: bodies
             ) { (bytes, beginning) async throws(BodyReader.Failure) in
-                if let early = await unbound(call, beginning, adapter) {
-                    call = early
-                    throw .unwanted
-                }
-                do throws(LimitExcess) {
-                    hold.room = try await bodies.room(bytes: bytes, address: address)
-                } catch { throw .noRoom(error) }
+                try await makeRoom(bytes, beginning, for: &call, adapter, &hold)
             }
             call.body = body
         } catch {
@@ -172,7 +165,7 @@ final class VendorEndpoint: Sendable {
             let compressed = call
             hold.compressed = CompressedBody(call)
             // Few bodies need more than a small one, and only these wait for room.
-            if let code = inflate(&call, limitBytes: min(limitBytes, LargeBodies.smallBytes)) {
+            if let code = BodyInflater.inflate(&call, limitBytes: min(limitBytes, LargeBodies.smallBytes)) {
                 guard code == .tooLarge, limitBytes > LargeBodies.smallBytes else {
                     return refused(code, call, adapter, &record)
                 }
@@ -181,10 +174,41 @@ final class VendorEndpoint: Sendable {
                     let bytes = limitBytes + call.body.count
                     hold.room = try await bodies.room(bytes: bytes, address: call.remoteAddress)
                 } catch { return limited(error, call, adapter, &record) }
-                if let code = inflate(&call, limitBytes: limitBytes) { return refused(code, call, adapter, &record) }
+                if let code = BodyInflater.inflate(&call, limitBytes: limitBytes) {
+                    return refused(code, call, adapter, &record)
+                }
             }
         }
+        do throws(LimitExcess) {
+            hold.values = try await bodies.room(valuesOf: call.body, query: call.query, address: call.remoteAddress)
+        } catch {
+            // Otherwise the answer would read it.
+            call.body = []
+            return limited(error, call, adapter, &record)
+        }
         return await carryOut(call, adapter, &record, &hold, on: channel)
+    }
+
+    /// Waits for room for a large body, whose beginning is read before: if that names a binding that does not exist, `call` gets its fields.
+    @inline(never)
+    private func makeRoom(
+        _ bytes: Int,
+        _ beginning: [UInt8],
+        for call: inout VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ hold: inout CallHold
+    ) async throws(BodyReader.Failure) {
+        do throws(LimitExcess) {
+            hold.values = try await bodies.room(valuesOf: beginning, address: call.remoteAddress)
+        } catch { throw .noRoom(error) }
+        if let early = await unbound(call, beginning, adapter) {
+            call = early
+            throw .unwanted
+        }
+        hold.values?.release()
+        do throws(LimitExcess) {
+            hold.room = try await bodies.room(bytes: bytes, address: call.remoteAddress)
+        } catch { throw .noRoom(error) }
     }
 
     /// The call with the fields of its beginning, if these name a binding that does not exist. Then the rest of a large body is not read.
@@ -200,54 +224,6 @@ final class VendorEndpoint: Sendable {
         guard let key = adapter.earlyKey(of: call) else { return nil }
         // If the store cannot answer, the call itself says so.
         do throws(StoreError) { return try await bound(key, of: nil, adapter) == nil ? call : nil } catch { return nil }
-    }
-
-    /// The answer to a call whose beginning names a binding that does not exist.
-    @inline(never)
-    private func unbound(
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
-        guard let (key, caller) = try? adapter.locate(call) else {
-            return refused(.unknownBinding, call, adapter, &record)
-        }
-        let shown = limits.proof(call, key, caller, adapter)
-        if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
-        return unbound(call, adapter, shown, &record)
-    }
-
-    /// The answer to a call whose body was not read.
-    @inline(never)
-    private func unread(
-        _ failure: BodyReader.Failure,
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
-        switch failure {
-        case .noRoom(let excess): limited(excess, call, adapter, &record)
-        case .unwanted: unbound(call, adapter, &record)
-        case .tooLarge: refused(.tooLarge, call, adapter, &record)
-        case .tooSlow: tooSlow(call, adapter, &record)
-        case .broken: refused(.timedOut, call, adapter, &record)
-        }
-    }
-
-    /// Inflates the body in place. Returns the reason why it cannot be read, or nil on success.
-    @inline(never)
-    private func inflate(_ call: inout VendorRequest, limitBytes: Int) -> AdapterError.Code? {
-        do {
-            call.body = try BodyInflater.inflated(
-                call.body,
-                coding: call.headers[.contentEncoding] ?? "",
-                limitBytes: limitBytes
-            )
-        } catch {
-            return error == .tooLarge ? .tooLarge : .unreadable
-        }
-        call.headers[.contentEncoding] = nil
-        return nil
     }
 
     /// Processes a call whose body is complete. Its only side effects are those of the store.

@@ -2,7 +2,7 @@
 ///
 /// The addresses take turns: the next body is that of the address which asked, or had a body admitted or ended, the longest time ago. The bodies of one address
 /// are admitted in the order of their calls. An address that has used up its share of the room lets others pass. A body for which there is too little room lets
-/// others pass until these have as many bytes as the room; then they wait for it.
+/// others pass until these have as many bytes as the room; then they wait for it. For bodies with many values, the same rules count values (`LargeBodies`).
 package struct BodyQueue: Sendable {
     /// 256 calls wait for room: each holds its first bytes in memory (`LargeBodies.smallBytes`), 16 MiB in all.
     package static let waitingLimit = 256

@@ -20,6 +20,8 @@ package enum CallLimit: String, Sendable, CaseIterable {
     case connections
     /// Bytes of large bodies on the node.
     case bodies
+    /// Values of bodies on the node (`BodyValues`). It has no setting.
+    case values = "bodies.values"
 }
 
 /// Limits of calls without a setting. The raw value is the name in the metric `calls_limited_total`.

@@ -1,93 +1,55 @@
-import NIOConcurrencyHelpers
 import NIOPosix
 
-/// Limits the memory of large bodies on this node: how many bytes of them are held at once, and that they are parsed one after the other, on a thread of
-/// their own, so that they do not delay small calls.
+/// Limits the memory of bodies on this node: how many bytes of large ones are held at once, how many values of bodies with many, and that large ones are
+/// parsed one after the other, on a thread of their own, so that they do not delay small calls.
+///
+/// A call that holds room for bytes may wait for room for values, and never the other way round.
 package final class LargeBodies: Sendable {
-    /// 64 KiB: smaller bodies need no room, which is nearly every call.
+    /// 64 KiB: smaller bodies need no room for their bytes, which is nearly every call.
     package static let smallBytes = 64 << 10
 
-    private struct State {
-        var queue: BodyQueue
-        var waiters: [BodyQueue.Ticket: CheckedContinuation<Bool, Never>] = [:]
-    }
-
     private let limiter: CallLimiter
-    private let state: NIOLockedValueBox<State>
+    private let bytes: BodyRoom
+    private let values: BodyRoom
 
-    /// - Parameter limiter: has the limits, the metric and the log.
-    package init(limiter: CallLimiter) {
+    /// - Parameters:
+    ///   - limiter: has the limits, the metric and the log.
+    ///   - values: how many values of bodies the node holds.
+    package init(limiter: CallLimiter, values: Int = BodyValues.capacity) {
         self.limiter = limiter
-        state = NIOLockedValueBox(State(queue: BodyQueue(capacityBytes: limiter.settings.bodyBytes)))
+        let waitSeconds = limiter.settings.bodyWaitSeconds
+        bytes = BodyRoom(capacity: limiter.settings.bodyBytes, waitSeconds: waitSeconds)
+        self.values = BodyRoom(capacity: values, waitSeconds: waitSeconds)
     }
 
     /// Waits for room for a large body.
     ///
     /// - Throws: `LimitExcess` when there is none in time.
-    package func room(bytes: Int, address: String?) async throws(LimitExcess) -> HeldPermit {
+    package func room(bytes count: Int, address: String?) async throws(LimitExcess) -> HeldPermit {
         // Without a limit there is always room.
         guard limiter.settings.bodyBytes > 0 else { return HeldPermit {} }
-        let name = LimitedName.network(address)
-        let (answer, other) = state.withLockedValue {
-            state -> (BodyQueue.Answer, CheckedContinuation<Bool, Never>?) in
-            let answer = state.queue.ask(bytes: bytes, address: name)
-            guard case .waits(_, let other?) = answer else { return (answer, nil) }
-            return (answer, state.waiters.removeValue(forKey: other))
-        }
-        other?.resume(returning: false)
-        switch answer {
-        case .admitted(let ticket): return room(ticket)
-        case .waits(let ticket, _): if await isAdmitted(ticket) { return room(ticket) }
-        case .refused: break
-        }
+        if let permit = await bytes.permit(count, address: address) { return permit }
         throw LimitExcess(.bodies, wait: Double(limiter.settings.bodyWaitSeconds))
     }
 
-    /// Whether a body waits for room that others hold.
-    package var isRoomWanted: Bool { state.withLockedValue { $0.queue.isRoomWanted } }
-
-    private func room(_ ticket: BodyQueue.Ticket) -> HeldPermit { HeldPermit { [self] in end(ticket) } }
-
-    private func end(_ ticket: BodyQueue.Ticket) {
-        let started = state.withLockedValue { state -> [CheckedContinuation<Bool, Never>] in
-            state.queue.end(ticket).compactMap { state.waiters.removeValue(forKey: $0) }
-        }
-        for waiter in started { waiter.resume(returning: true) }
+    /// Waits for room for the values of a call that is read next. What is read of it stays in memory until its answer, because all steps of the call share it.
+    ///
+    /// - Returns: nil for a call with few values, which is nearly every one.
+    /// - Throws: `LimitExcess` when there is none in time.
+    package func room(
+        valuesOf body: [UInt8],
+        query: String? = nil,
+        address: String?
+    ) async throws(LimitExcess) -> HeldPermit? {
+        guard BodyValues.mayBeMany(body, query: query) else { return nil }
+        let count = await Self.parse(body) { BodyValues.count(body, query: query) }
+        guard count > BodyValues.freeCount else { return nil }
+        if let permit = await values.permit(count, address: address) { return permit }
+        throw LimitExcess(.values, wait: Double(limiter.settings.bodyWaitSeconds))
     }
 
-    /// Waits until the body is admitted. False when the time is over, the call was canceled, or another address got the place; the body waits no longer then.
-    private func isAdmitted(_ ticket: BodyQueue.Ticket) async -> Bool {
-        let timer = Task { [self, wait = limiter.settings.bodyWaitSeconds] in
-            try? await Task.sleep(for: .seconds(wait))
-            giveUp(ticket)
-        }
-        defer { timer.cancel() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isAdmitted = state.withLockedValue { state -> Bool? in
-                    // Admitted, or given up, before this wait began.
-                    if state.queue.isAdmitted(ticket) { return true }
-                    guard state.queue.isWaiting(ticket) else { return false }
-                    state.waiters[ticket] = continuation
-                    return nil
-                }
-                if let isAdmitted { continuation.resume(returning: isAdmitted) }
-            }
-        } onCancel: {
-            giveUp(ticket)
-        }
-    }
-
-    private func giveUp(_ ticket: BodyQueue.Ticket) {
-        let waiters = state.withLockedValue {
-            state -> (CheckedContinuation<Bool, Never>?, [CheckedContinuation<Bool, Never>]) in
-            guard state.queue.isWaiting(ticket) else { return (nil, []) }
-            let own = state.waiters.removeValue(forKey: ticket)
-            return (own, state.queue.end(ticket).compactMap { state.waiters.removeValue(forKey: $0) })
-        }
-        waiters.0?.resume(returning: false)
-        for waiter in waiters.1 { waiter.resume(returning: true) }
-    }
+    /// Whether a body waits for room for its bytes that others hold.
+    package var isRoomWanted: Bool { bytes.isWanted }
 
     // MARK: Parsing
 
@@ -97,6 +59,15 @@ package final class LargeBodies: Sendable {
         pool.start()
         return pool
     }()
+
+    /// Runs `reading`, which reads `body`: of a large one on the thread for large bodies.
+    package static func parse<Value: Sendable, Failure: Error>(
+        _ body: [UInt8],
+        _ reading: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard body.count > smallBytes else { return try reading() }
+        return try await parse(reading)
+    }
 
     /// Runs `body` on the thread for large bodies.
     package static func parse<Value: Sendable, Failure: Error>(

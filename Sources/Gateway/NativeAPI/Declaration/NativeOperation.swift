@@ -176,17 +176,9 @@ struct NativeInputReader<Input: InputFields>: Sendable {
     }
 
     private func parsed(_ bytes: [UInt8], of caller: NativeCaller) async throws(Problem) -> JSONObject {
-        let json: JSON
-        do throws(JSONError) {
-            json =
-                bytes.count > LargeBodies.smallBytes
-                ? try await LargeBodies.parse { () throws(JSONError) in try JSONParser.parse(bytes) }
-                : try JSONParser.parse(bytes)
-        } catch {
-            caller.reader.refused(error)
-            throw .badRequest(error.description)
+        guard let object = try await caller.reader.json(bytes).object else {
+            throw .badRequest("the body must be a JSON object")
         }
-        guard let object = json.object else { throw .badRequest("the body must be a JSON object") }
         return object
     }
 
