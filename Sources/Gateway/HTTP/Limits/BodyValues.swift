@@ -7,9 +7,9 @@ import Model
 package enum BodyValues {
     /// 256 values need no room. They take about 12 KiB of memory, 50 KiB at most, and nearly every body has fewer.
     package static let freeCount = 256
-    /// 500,000 values of all calls of the node, half of them of one address: as many as two of the largest bodies have. A value of a list of digits takes
-    /// about 50 bytes of memory, a member of an object with many members up to 200, so that they take 25 to 100 MB.
-    package static let capacity = 2 * JSONParser.valueLimit
+    /// 1,000,000 values of all calls of the node, half of them of one address: as many as four of the largest bodies have. A value of a list of digits takes
+    /// about 50 bytes of memory, a member of an object with many members up to 200, so that they take 50 to 200 MB.
+    package static let capacity = 4 * JSONParser.valueLimit
 
     /// A value takes at least two bytes, so that a shorter body has at most `freeCount` values.
     private static let freeBytes = 2 * freeCount
