@@ -86,7 +86,7 @@ import Testing
             let batch = StatementBatch(shared: Statement("many"), row: [.text(name)])
             return Transaction(tenant: "a", [batch], of: count, flushes: true) {
                 made.withLockedValue { $0 += 1 }
-                return [Statement("one", [.text(name)])]
+                return (0..<count).map { _ in Statement("one", [.text(name)]) }
             }
         }
         let merged = BatchedTransactions([call("1"), call("2")])
