@@ -20,9 +20,23 @@ CONFIGURATION = """
 expected-statuses = ["2xx", "401", "403", "404", "409", "410", "412", "422", "428"]
 """
 
-# `follow` keeps an answer open for five minutes.
+# `follow` keeps an answer open for five minutes. Python 3.11 counts the depth of syntax trees for all threads together, so that two workers that read the
+# source of a lambda at once can end with a SystemError (https://github.com/python/cpython/issues/106905).
 HOOKS = '''
+import ast
+import threading
+
 import schemathesis
+
+parse, parsing = ast.parse, threading.Lock()
+
+
+def parse_alone(*arguments, **named):
+    with parsing:
+        return parse(*arguments, **named)
+
+
+ast.parse = parse_alone
 
 
 @schemathesis.hook
