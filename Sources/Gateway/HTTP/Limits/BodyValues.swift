@@ -19,7 +19,7 @@ package enum BodyValues {
         body.count > freeBytes || query.map { $0.utf8.count > freeBytes } ?? false
     }
 
-    /// The number of values that a call has at most; at most `JSONParser.valueLimit`, because the parser reads no more.
+    /// The number of values that a call has at most; at most `JSONParser.valueLimit`, where the parser stops.
     static func count(_ body: [UInt8], query: String? = nil) -> Int {
         let inBody = marked(body)
         guard let query, query.utf8.count > freeBytes else { return inBody }

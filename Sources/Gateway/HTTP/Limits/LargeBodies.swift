@@ -32,7 +32,7 @@ package final class LargeBodies: Sendable {
         throw LimitExcess(.bodies, wait: Double(limiter.settings.bodyWaitSeconds))
     }
 
-    /// Waits for room for the values of a call that is read next. What is read of it stays in memory until its answer, because all steps of the call share it.
+    /// Waits for room for the values of a call that is read next. These stay in memory until its answer, because all steps of the call share them.
     ///
     /// - Returns: nil for a call with few values, which is nearly every one.
     /// - Throws: `LimitExcess` when there is none in time.
