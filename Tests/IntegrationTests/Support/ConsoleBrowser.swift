@@ -129,7 +129,9 @@ final class ConsoleBrowser {
         var sent = ByteBuffer()
         for try await part in response.body {
             sent.writeImmutableBuffer(part)
-            if String(buffer: sent).contains(text) { break }
+            let shown = String(buffer: sent)
+            // A part of the page arrives in several pieces, the newest row first.
+            if shown.contains(text), shown.hasSuffix("\n\n") { break }
         }
         return String(buffer: sent)
     }
