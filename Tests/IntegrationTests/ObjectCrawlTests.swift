@@ -177,6 +177,16 @@ struct ObjectCrawlTests {
 
     // MARK: Tests
 
+    /// Whether an answer is that for an object that is not there: `otherwise`, unless `ofItsOwn` names another one.
+    private static func findsNone(
+        _ answer: (status: Int, text: String),
+        _ operation: NativeOperation,
+        _ otherwise: Int = 404
+    ) -> Bool {
+        let (status, text) = ofItsOwn[operation.id] ?? (otherwise, "")
+        return answer.status == status && (text.isEmpty || answer.text.contains(text))
+    }
+
     @Test func theKeyOfATenantWithoutObjectsFindsNone() async throws {
         try await NativeStage.on { stage in
             let objects = try await Objects(stage)
@@ -188,8 +198,7 @@ struct ObjectCrawlTests {
             _ = try await PostgresProvisioningStore(engine: stage.database.engine).apply([stranger])
             for operation in Self.creatingLast(Self.every) {
                 let answer = try await objects.call(operation, as: key)
-                let (status, text) = Self.ofItsOwn[operation.id] ?? (404, "")
-                #expect(answer.status == status && (text.isEmpty || answer.text.contains(text)), "\(answer.text)")
+                #expect(Self.findsNone(answer, operation), "\(answer.text)")
             }
             try await expectAll(objects)
         }
@@ -216,8 +225,7 @@ struct ObjectCrawlTests {
                 for operation in Self.creatingLast(Self.every) {
                     guard let needed = operation.scope?.rawValue else { continue }
                     let answer = try await objects.call(operation, as: secret)
-                    let (status, text) = Self.ofItsOwn[operation.id] ?? (404, "")
-                    let findsNone = answer.status == status && (text.isEmpty || answer.text.contains(text))
+                    let findsNone = Self.findsNone(answer, operation)
                     if whole.contains(where: { $0.rawValue == scope }) {
                         let isOpen = scope == needed || scope == APIScope.admin.rawValue
                         #expect(isOpen ? findsNone : answer.status == 403, "\(scope): \(answer.text)")
@@ -242,8 +250,8 @@ struct ObjectCrawlTests {
             try await expectNoneInLists(objects)
             for operation in Self.creatingLast(inside) {
                 let answer = try await objects.call(operation, as: stage.otherKey)
-                let (status, text) = Self.ofItsOwn[operation.id] ?? (Self.createdInItsApp[operation.id] ?? 404, "")
-                #expect(answer.status == status && (text.isEmpty || answer.text.contains(text)), "\(answer.text)")
+                let status = Self.createdInItsApp[operation.id] ?? 404
+                #expect(Self.findsNone(answer, operation, status), "\(answer.text)")
             }
             try await expectAll(objects)
         }

@@ -65,9 +65,7 @@ package final class NativeBodyReader: Sendable {
             if let permit { room.withLockedValue { $0.values = permit } }
         } catch { throw limited(error) }
         do throws(JSONError) {
-            return bytes.count > LargeBodies.smallBytes
-                ? try await LargeBodies.parse { () throws(JSONError) in try JSONParser.parse(bytes) }
-                : try JSONParser.parse(bytes)
+            return try await LargeBodies.parse(bytes) { () throws(JSONError) in try JSONParser.parse(bytes) }
         } catch {
             if error.hasTooManyValues { limiter.refused(FixedLimit.bodyValues) }
             throw .badRequest(error.description)

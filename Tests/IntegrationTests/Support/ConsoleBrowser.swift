@@ -75,10 +75,7 @@ final class ConsoleBrowser {
         var request = HTTPClientRequest(url: base + path)
         request.method = method
         for (name, value) in headers { request.headers.add(name: name, value: value) }
-        if !cookies.isEmpty {
-            let text = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-            request.headers.add(name: "cookie", value: text)
-        }
+        if !cookies.isEmpty { request.headers.add(name: "cookie", value: cookieText) }
         if method == .POST { request.body = .bytes(ByteBuffer(bytes: body)) }
         let response = try await client.execute(request, timeout: .seconds(60))
         let bytes = try await response.body.collect(upTo: 8 << 20)
@@ -98,13 +95,7 @@ final class ConsoleBrowser {
     ///
     /// - Throws: when it is open for more than a minute.
     func stream(_ page: String, in tenant: String, _ body: () async throws -> Void) async throws -> String {
-        var request = HTTPClientRequest(
-            url: base + ConsolePaths.stream(tenant) + "?page=" + PercentCoding.encode("/" + page)
-        )
-        let text = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-        request.headers.add(name: "cookie", value: text)
-        let response = try await client.execute(request, timeout: .seconds(60))
-        try #require(response.status == .ok, "\(response.status)")
+        let response = try await opened(page, in: tenant, after: nil)
         try await body()
         return String(buffer: try await response.body.collect(upTo: 8 << 20))
     }
@@ -118,14 +109,7 @@ final class ConsoleBrowser {
         after lastEventID: String? = nil,
         until text: String
     ) async throws -> String {
-        var request = HTTPClientRequest(
-            url: base + ConsolePaths.stream(tenant) + "?page=" + PercentCoding.encode("/" + page)
-        )
-        let pairs = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-        request.headers.add(name: "cookie", value: pairs)
-        if let lastEventID { request.headers.add(name: "last-event-id", value: lastEventID) }
-        let response = try await client.execute(request, timeout: .seconds(60))
-        try #require(response.status == .ok, "\(response.status)")
+        let response = try await opened(page, in: tenant, after: lastEventID)
         var sent = ByteBuffer()
         for try await part in response.body {
             sent.writeImmutableBuffer(part)
@@ -134,6 +118,25 @@ final class ConsoleBrowser {
             if shown.contains(text), shown.hasSuffix("\n\n") { break }
         }
         return String(buffer: sent)
+    }
+
+    private func opened(
+        _ page: String,
+        in tenant: String,
+        after lastEventID: String?
+    ) async throws -> HTTPClientResponse {
+        var request = HTTPClientRequest(
+            url: base + ConsolePaths.stream(tenant) + "?page=" + PercentCoding.encode("/" + page)
+        )
+        request.headers.add(name: "cookie", value: cookieText)
+        if let lastEventID { request.headers.add(name: "last-event-id", value: lastEventID) }
+        let response = try await client.execute(request, timeout: .seconds(60))
+        try #require(response.status == .ok, "\(response.status)")
+        return response
+    }
+
+    private var cookieText: String {
+        cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
     }
 
     // MARK: Signing in

@@ -43,8 +43,8 @@ struct BrazeOutcome {
     /// The sentence of the answer; the status if there is none.
     private func rejection(_ scope: Rejection.Scope, _ body: JSONObject?) -> Rejection {
         let text = (body?["message"] ?? body?["error"])?.string ?? ""
-        let shown = text.utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(BrazeLimits.reasonBytes)
-        let reason = shown.isEmpty ? "status \(response.status)" : String(decoding: shown, as: UTF8.self)
+        let shown = text.printable(BrazeLimits.reasonBytes)
+        let reason = shown.isEmpty ? "status \(response.status)" : shown
         return Rejection(scope: scope, reason: reason, status: response.status)
     }
 

@@ -22,12 +22,7 @@ extension IPNSAdapter: ForwardingVendor {
         case .failure: return .failed("code \(text)", after: nil)
         // The vendor does not know the app: all its calls would be refused.
         case .unknownApp: return .credential("code \(text)")
-        default: return .refused("code \(Self.shown(text))")  // the call is wrong, or its subject unknown
+        default: return .refused("code \(text.printable(8))")  // the call is wrong, or its subject unknown
         }
-    }
-
-    /// Eight bytes of a code that is not known, for logs: one character may have thousands.
-    private static func shown(_ code: String) -> String {
-        String(decoding: code.utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(8), as: UTF8.self)
     }
 }

@@ -40,13 +40,9 @@ struct HubsOutcome {
         if let start = text.firstRange(of: "<Detail>") {
             let rest = text[start.upperBound...]
             let end = rest.firstRange(of: ".TrackingId:") ?? rest.firstRange(of: "</Detail>")
-            detail = Self.printable(end.map { rest[..<$0.lowerBound] } ?? rest, HubsLimits.reasonBytes)
+            detail = String(end.map { rest[..<$0.lowerBound] } ?? rest).printable(HubsLimits.reasonBytes)
         }
         return detail.isEmpty ? "status \(response.status)" : detail
-    }
-
-    private static func printable(_ text: Substring, _ limit: Int) -> String {
-        String(decoding: text.utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(limit), as: UTF8.self)
     }
 
     /// Whole seconds. A date, and other texts, leave the time to the queue.

@@ -100,12 +100,7 @@ extension UPMCAdapter: ForwardingVendor {
         // The app was deleted, or the key has expired.
         case UPMCCode.unauthorized.rawValue, UPMCCode.denied.rawValue, "4444", "-500":
             return .credential("code \(code)")
-        default: return .refused("code \(Self.shown(code))")
+        default: return .refused("code \(code.printable(8))")
         }
-    }
-
-    /// Eight bytes of a code that is not known, for logs: one character may have thousands.
-    private static func shown(_ code: String) -> String {
-        String(decoding: code.utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(8), as: UTF8.self)
     }
 }

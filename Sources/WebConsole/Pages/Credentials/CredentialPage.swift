@@ -210,7 +210,7 @@ struct DeleteCredentialForm: ConsoleForm {
     }
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        CredentialVersion.call(Self.path(request), fields, answers).map { [$0] } ?? []
+        CredentialVersion.calls(Self.path(request), fields, answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {

@@ -25,9 +25,9 @@ enum CredentialVersion {
         .init(name: field, label: "", kind: .hidden, value: credential.map { of($0) } ?? absent)
     }
 
-    /// The call for what is stored now; nil: the form has no version, or the answer is there.
-    static func call(_ path: String, _ fields: FormFields, _ answers: Answers) -> APICall? {
-        fields[field] == nil || answers.has("stored") ? nil : APICall("stored", .get, path)
+    /// The call for what is stored now; none: the form has no version, or the answer is there.
+    static func calls(_ path: String, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        fields[field] == nil || answers.has("stored") ? [] : [APICall("stored", .get, path)]
     }
 
     /// The error of a form whose page has shown something else than what is stored; nil: it has not, or the form has no version.

@@ -82,8 +82,7 @@ struct UploadCredentialForm: ConsoleForm {
         guard upload.errors.isEmpty else { return [] }
         let path = "credentials/\(APICall.segment(upload.credential))"
         let check = APICall("check", .post, path + "/check", body: .object(upload.members))
-        let stored = CredentialVersion.call(path, fields, answers).map { [$0] } ?? []
-        return stored + (answers.has("check") ? [] : [check])
+        return CredentialVersion.calls(path, fields, answers) + (answers.has("check") ? [] : [check])
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
