@@ -5,6 +5,8 @@ package struct ForwardPolicy: Sendable {
     /// 64 queues of one upstream in progress, a quarter of the calls that may be in flight to it (`OutgoingLimits.inFlight`): callers of proxied calls wait,
     /// and nobody waits for queues.
     package var queuesPerUpstream = 64
+    /// 16 free places of an upstream with further due queues: then these are claimed at once, in one statement.
+    package var queuesPerClaim = 16
     /// 256 queues of all upstreams in progress: each holds one call with its body.
     package var queues = 256
     /// 100 calls of a queue before it is given back, so that a long queue leaves its place to others.

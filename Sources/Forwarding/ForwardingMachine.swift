@@ -46,6 +46,8 @@ package struct ForwardingMachine: Sendable {
         var used = 0
         var failures = 0
         var block: Block?
+        /// Whether the last claim returned as many queues as it asked for, so that more are probably due.
+        var hasMore = false
     }
 
     private let policy: ForwardPolicy
@@ -73,6 +75,7 @@ package struct ForwardingMachine: Sendable {
         switch event {
         case .due(let due): return due.compactMap { claim($0, at: now) }
         case .claimed(let upstream, let limit, let leases):
+            upstreams[upstream]?.hasMore = leases.count >= limit
             giveBack(max(0, limit - leases.count), of: upstream)
             return leases.map { lease in
                 turns[lease.queue] = 0
@@ -82,9 +85,11 @@ package struct ForwardingMachine: Sendable {
         case .settled(let lease, .next(let next)):
             turns[lease.queue, default: 0] += 1
             return [begin(next, at: now)]
-        case .settled(let lease, .ended), .settled(let lease, .lost), .returned(let lease):
-            turns[lease.queue] = nil
-            giveBack(1, of: lease.queue.credential)
+        case .settled(let lease, .ended):
+            end(lease.queue)
+            return refill(lease.queue.credential, at: now)
+        case .settled(let lease, .lost), .returned(let lease):
+            end(lease.queue)
             return []
         case .drain:
             isDraining = true
@@ -111,12 +116,27 @@ package struct ForwardingMachine: Sendable {
         return .claim(upstream, limit: granted)
     }
 
+    /// Claims the next queues of an upstream without waiting for the next look: otherwise no more than `queuesPerUpstream` queues could end per interval. Only
+    /// after a call that succeeded: a node that is busy, or an upstream that fails, would pass through all queues.
+    private mutating func refill(_ upstream: CredentialKey, at now: Duration) -> [Action] {
+        guard let state = upstreams[upstream], state.hasMore, state.block == nil,
+            policy.queuesPerUpstream - state.used >= policy.queuesPerClaim, let claim = claim(upstream, at: now)
+        else { return [] }
+        return [claim]
+    }
+
+    private mutating func end(_ queue: ForwardQueue) {
+        turns[queue] = nil
+        giveBack(1, of: queue.credential)
+    }
+
     private mutating func giveBack(_ count: Int, of upstream: CredentialKey) {
         guard var state = upstreams[upstream] else { return }
         state.used -= count
         used -= count
         // Nothing is remembered of an upstream that works.
-        upstreams[upstream] = state.used == 0 && state.block == nil && state.failures == 0 ? nil : state
+        let isIdle = state.used == 0 && state.block == nil && state.failures == 0 && !state.hasMore
+        upstreams[upstream] = isIdle ? nil : state
     }
 
     // MARK: Calls

@@ -31,6 +31,39 @@ import Testing
         #expect(machine.handle(.due([upstream]), at: .zero) == [.claim(upstream, limit: policy.queuesPerUpstream)])
     }
 
+    /// Queues of one call each end at the pace of the upstream, not at that of the looks.
+    @Test func freePlacesAreFilledAtOnceWhileMoreQueuesAreDue() {
+        var policy = ForwardPolicy()
+        (policy.queuesPerUpstream, policy.queuesPerClaim) = (4, 2)
+        var machine = ForwardingMachine(policy)
+        _ = machine.handle(.due([upstream]), at: .zero)
+        let leases = (UInt8(1)...4).map { ForwardWorld.lease($0, 1) }
+        _ = machine.handle(.claimed(upstream, limit: 4, leases), at: .zero)
+        #expect(machine.handle(.settled(leases[0], .ended), at: .zero).isEmpty)
+        #expect(machine.handle(.settled(leases[1], .ended), at: .zero) == [.claim(upstream, limit: 2)])
+        // Fewer than asked for: no others are due.
+        let last = ForwardWorld.lease(5, 1)
+        #expect(machine.handle(.claimed(upstream, limit: 2, [last]), at: .zero) == [.call(last)])
+        for lease in [leases[2], leases[3], last] {
+            #expect(machine.handle(.settled(lease, .ended), at: .zero).isEmpty)
+        }
+        #expect(machine.handle(.drain, at: .zero).isEmpty && machine.hasEnded)
+    }
+
+    /// Queues that are given back leave their places free until the next look.
+    @Test func queuesThatFailAreNotReplacedAtOnce() {
+        var policy = ForwardPolicy()
+        (policy.queuesPerUpstream, policy.queuesPerClaim) = (2, 1)
+        var machine = ForwardingMachine(policy)
+        _ = machine.handle(.due([upstream]), at: .zero)
+        let leases = (UInt8(1)...2).map { ForwardWorld.lease($0, 1) }
+        _ = machine.handle(.claimed(upstream, limit: 2, leases), at: .zero)
+        _ = machine.handle(.answered(leases[0], .busy), at: .zero)
+        #expect(machine.handle(.returned(leases[0]), at: .zero).isEmpty)
+        #expect(machine.handle(.settled(leases[1], .lost), at: .zero).isEmpty)
+        #expect(machine.handle(.due([upstream]), at: .zero) == [.claim(upstream, limit: 2)])
+    }
+
     @Test(arguments: [(0, 1), (1, 2), (2, 4), (8, 256), (9, 300), (50, 300)])
     func aCallWaitsLongerAfterEachFailure(_ attempts: Int, _ seconds: Int) {
         var machine = calling(1...1)
