@@ -69,15 +69,16 @@ import CPQ
         guard let state = field(PGDiagnostic.sqlState) else {
             return PostgresError(.connectionLost, detail: unsafe text(PQresultErrorMessage(raw)))
         }
-        var code = PostgresError.Code.of(sqlState: state)
-        let sentence = field(PGDiagnostic.messagePrimary) ?? ""
-        // "cached plan must not change result type" shares SQLSTATE 0A000 with every unsupported feature. The name of the C function that raised it
-        // distinguishes it, in every language of the server.
-        if state == "0A000", field(PGDiagnostic.sourceFunction) == "RevalidateCachedQuery" { code = .stalePlan }
-        if sentence.contains("shard for the given value does not exist") { code = .shardMoved }
-        var error = PostgresError(code, sqlState: state)
-        error.constraint = field(PGDiagnostic.constraintName).map(Self.withoutShard)
-        if !state.hasPrefix("22") { error.detail = sentence }
+        let fields = ServerErrorFields(
+            sqlState: state,
+            sentence: field(PGDiagnostic.messagePrimary) ?? "",
+            table: field(PGDiagnostic.tableName),
+            constraint: field(PGDiagnostic.constraintName).map(Self.withoutShard),
+            sourceFunction: field(PGDiagnostic.sourceFunction)
+        )
+        var error = PostgresError(PostgresError.Code.of(fields), sqlState: state)
+        error.constraint = fields.constraint
+        if !state.hasPrefix("22") { error.detail = fields.sentence }
         return error
     }
 
@@ -117,6 +118,7 @@ private enum PGDiagnostic {
     static let severity = Int32(UInt8(ascii: "S"))
     static let sqlState = Int32(UInt8(ascii: "C"))
     static let messagePrimary = Int32(UInt8(ascii: "M"))
+    static let tableName = Int32(UInt8(ascii: "t"))
     static let constraintName = Int32(UInt8(ascii: "n"))
     static let sourceFunction = Int32(UInt8(ascii: "R"))
 }

@@ -16,7 +16,8 @@ package struct PoolLimits: Sendable {
     /// Sessions that are idle for longer are closed. The next load peak opens new ones.
     package var maximumIdle: Duration = .seconds(300)
 
-    /// How often a transaction is repeated that the server rolled back because of a concurrent transaction (40001, 40P01).
+    /// How often a transaction is repeated that the server rolled back because of a concurrent transaction: 40001, 40P01, and 23514 for a partition that
+    /// was attached meanwhile.
     package var repeatCount = 3
 
     package init() {}

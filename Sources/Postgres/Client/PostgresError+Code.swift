@@ -4,7 +4,7 @@ extension PostgresError {
         private enum Name: String {
             case connectionLost, cannotConnect, authenticationFailed, timeout, cancelled, overloaded, closed
             case uniqueViolation, foreignKeyViolation, checkViolation, notNullViolation
-            case serializationFailure, deadlock, lockTimeout
+            case serializationFailure, deadlock, lockTimeout, partitionChanged
             case undefinedTable, undefinedColumn, undefinedFunction, syntaxError, insufficientPrivilege, invalidData
             case stalePlan, diskFull, readOnly, shuttingDown, shardMoved, raised, server
             case unexpectedNull, typeMismatch, noSuchColumn, unexpectedRowCount, abandoned, invalidParameter, other
@@ -34,7 +34,8 @@ extension PostgresError {
         package static let uniqueViolation = Code(.uniqueViolation)
         /// 23503.
         package static let foreignKeyViolation = Code(.foreignKeyViolation)
-        /// 23514. A row that fits no partition has this code too.
+        /// 23514: a CHECK of a table or a domain. A row that no partition takes has this code too: the table lacks a default partition then, and a repeat
+        /// cannot help.
         package static let checkViolation = Code(.checkViolation)
         /// 23502.
         package static let notNullViolation = Code(.notNullViolation)
@@ -44,6 +45,17 @@ extension PostgresError {
         package static let deadlock = Code(.deadlock)
         /// 55P03: `lock_timeout` passed, or NOWAIT.
         package static let lockTimeout = Code(.lockTimeout)
+        /// 23514 for the bounds of a partition (`ServerErrorFields.violatesBounds`): the partitions changed while the statement ran.
+        ///
+        /// An `INSERT` chooses the partition by the catalog as it is when the statement begins. If that is the default partition, it then waits for its lock,
+        /// which ATTACH PARTITION holds until its commit. PostgreSQL checks the bounds again with the lock (`ExecFindPartition` in execPartition.c does so
+        /// for the default partition only, for this reason), and they exclude the row now. A repeat finds the new partition. A partition whose rows have
+        /// reached the default partition meanwhile cannot be attached, which has this code too: the function that makes partitions decides again when it is
+        /// repeated.
+        ///
+        /// Citus reports neither table nor constraint of an error on a worker. There a statement waits for the locks of all partitions at the coordinator
+        /// before it is sent (`LockPartitionsForDistributedPlan`), so that the worker already has the new one.
+        package static let partitionChanged = Code(.partitionChanged)
         /// 42P01.
         package static let undefinedTable = Code(.undefinedTable)
         /// 42703.
@@ -89,7 +101,7 @@ extension PostgresError {
         var isRetriable: Bool {
             switch name {
             case .connectionLost, .cannotConnect, .timeout, .overloaded, .serializationFailure, .deadlock, .lockTimeout,
-                .stalePlan, .diskFull, .readOnly, .shuttingDown, .shardMoved:
+                .partitionChanged, .stalePlan, .diskFull, .readOnly, .shuttingDown, .shardMoved:
                 true
             case .authenticationFailed, .cancelled, .closed, .uniqueViolation, .foreignKeyViolation, .checkViolation,
                 .notNullViolation, .undefinedTable, .undefinedColumn, .undefinedFunction, .syntaxError,
@@ -101,7 +113,38 @@ extension PostgresError {
     }
 }
 
+/// The fields of a server's error that determine its code (PostgreSQL manual, "Error and Notice Message Fields"). Only the sentence is in the server's
+/// language.
+struct ServerErrorFields {
+    var sqlState: String
+    var sentence = ""
+    /// The table and the constraint that the error is about.
+    var table: String?
+    var constraint: String?
+    /// The C function that raised the error.
+    var sourceFunction: String?
+
+    /// Whether a row violates the bounds of a partition, which PostgreSQL reports with the SQLSTATE of a CHECK.
+    ///
+    /// The bounds are a constraint without a name: `ExecPartitionCheckEmitError` (execMain.c) raises ERRCODE_CHECK_VIOLATION with `errtable`, which names the
+    /// partition only. So do `ATRewriteTable` and `check_default_partition_contents` for rows that are in the default partition already. A CHECK names its
+    /// constraint too (`errtableconstraint` in `ExecConstraints`, `errdomainconstraint`), and RAISE in PL/pgSQL and errors that Citus forwards name neither.
+    /// `ExecFindPartition` names only a table as well, the partitioned one, when no partition takes the row.
+    var violatesBounds: Bool {
+        sqlState == "23514" && table != nil && constraint == nil && sourceFunction != "ExecFindPartition"
+    }
+}
+
 extension PostgresError.Code {
+    /// The code of a server's error.
+    static func of(_ fields: ServerErrorFields) -> PostgresError.Code {
+        if fields.sentence.contains("shard for the given value does not exist") { return .shardMoved }
+        // "cached plan must not change result type" shares SQLSTATE 0A000 with every unsupported feature. The name of the C function that raised it
+        // distinguishes it, in every language of the server.
+        if fields.sqlState == "0A000", fields.sourceFunction == "RevalidateCachedQuery" { return .stalePlan }
+        return fields.violatesBounds ? .partitionChanged : of(sqlState: fields.sqlState)
+    }
+
     /// The code for an SQLSTATE (PostgreSQL 15 manual, appendix A, "PostgreSQL Error Codes").
     static func of(sqlState: String) -> PostgresError.Code {
         if let exact = exactCodes[sqlState] { return exact }

@@ -261,6 +261,8 @@ package final class PostgresPool: Sendable {
 }
 
 extension PostgresError {
-    /// The server rolled back this transaction in favour of a concurrent one. The client is expected to repeat it.
-    var wasRolledBackForOthers: Bool { code == .serializationFailure || code == .deadlock }
+    /// The server rolled back this transaction because of a concurrent one. The client is expected to repeat it.
+    var wasRolledBackForOthers: Bool {
+        code == .serializationFailure || code == .deadlock || code == .partitionChanged
+    }
 }

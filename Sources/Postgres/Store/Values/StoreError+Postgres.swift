@@ -11,7 +11,9 @@ extension StoreError {
         if error.isIndeterminate { return .timedOut }
         switch error.code {
         case .timeout: return .timedOut
-        case .serializationFailure, .deadlock, .lockTimeout, .uniqueViolation, .stalePlan, .shardMoved: return .conflict
+        case .serializationFailure, .deadlock, .lockTimeout, .uniqueViolation, .stalePlan, .shardMoved,
+            .partitionChanged:
+            return .conflict
         case .foreignKeyViolation: return .missing
         case .raised where error.sqlState == "GW403": return .taken
         case .raised where error.sqlState == "GW409": return .outdated
@@ -24,9 +26,7 @@ extension StoreError {
 }
 
 /// Runs `body` and converts its error to a `StoreError`.
-package func asStore<Value>(
-    _ body: () async throws(PostgresError) -> Value
-) async throws(StoreError) -> Value {
+package func asStore<Value>(_ body: () async throws(PostgresError) -> Value) async throws(StoreError) -> Value {
     do throws(PostgresError) {
         return try await body()
     } catch {
