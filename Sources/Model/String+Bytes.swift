@@ -10,4 +10,21 @@ extension String {
     package func printable(_ limit: Int) -> String {
         String(decoding: utf8.lazy.filter { (0x20...0x7E).contains($0) }.prefix(limit), as: UTF8.self)
     }
+
+    /// Its first `limit` characters in one line, without control characters and marks that change the direction of what follows: for pages and terminals.
+    package func oneLine(_ limit: Int = .max) -> String {
+        var out = String.UnicodeScalarView()
+        var count = 0
+        for scalar in unicodeScalars {
+            guard count < limit else { return String(out) + "…" }
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D, 0x2028, 0x2029: out.append(" ")
+            case 0x00..<0x20, 0x7F..<0xA0: out.append("\u{FFFD}")
+            case 0x202A...0x202E, 0x2066...0x2069: continue
+            default: out.append(scalar)
+            }
+            count += 1
+        }
+        return String(out)
+    }
 }

@@ -112,15 +112,11 @@ struct MessageCommand: AsyncParsableCommand {
             )
         }
 
-        /// The title and the text, each in one line and without characters that control a terminal; none for a message without a text.
+        /// The title and the text, each in one line; none for a message without a text.
         static func texts(of content: Content) -> [String] {
             let shown = ShownText(content)
-            return [("title", shown.title ?? ""), ("text", shown.body)].filter { !$0.1.isEmpty }.map { name, text in
-                let plain: [Character] = text.unicodeScalars.map { scalar in
-                    scalar.properties.generalCategory == .control ? " " : Character(scalar)
-                }
-                return "\(name): \(String(plain))"
-            }
+            return [("title", shown.title ?? ""), ("text", shown.body)].filter { !$0.1.isEmpty }
+                .map { name, text in "\(name): \(text.oneLine())" }
         }
 
         private func found(_ database: Database) async throws -> MessageFacts {

@@ -75,7 +75,9 @@ struct MessageTextTests {
 
     @Test func theCommandShowsTitleAndText() {
         #expect(MessageCommand.Show.texts(of: Self.alert) == ["title: Sale", "text: Only today"])
-        #expect(MessageCommand.Show.texts(of: Content(body: "one\ntwo\u{1b}[2J")) == ["text: one two [2J"])
+        // No line end, no escape sequence of a terminal, and no change of the direction of what follows.
+        let hostile = Content(body: "one\ntwo\u{1b}[2J\u{202E}3")
+        #expect(MessageCommand.Show.texts(of: hostile) == ["text: one two\u{FFFD}[2J3"])
         #expect(MessageCommand.Show.texts(of: Content(isSilent: true)).isEmpty)
     }
 }

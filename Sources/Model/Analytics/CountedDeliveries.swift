@@ -43,22 +43,11 @@ package struct CountedDeliveries: Sendable, Hashable {
     /// - Parameter rows: counts with `transport` in their groups.
     /// - Returns: counts whose targets equal their outcomes and what is pending, in each group.
     package static func byTransport(_ rows: [CountedDeliveries]) -> [CountedDeliveries] {
-        struct Key: Hashable {
-            var part: Int
-            var group: FunnelGroup
-            var deviceVendor: String
-            var isConfigured: Bool
-        }
-        var whole: [Key: [CountedDeliveries]] = [:]
+        var whole: [CountedDeliveries: [CountedDeliveries]] = [:]
         for row in rows {
-            var group = row.group
-            group.values[.transport] = nil
-            let key = Key(
-                part: row.part,
-                group: group,
-                deviceVendor: row.deviceVendor,
-                isConfigured: row.isConfigured
-            )
+            var key = row
+            key.group.values[.transport] = nil
+            key.counts = StageCounts()
             whole[key, default: []].append(row)
         }
         return whole.flatMap { key, rows -> [CountedDeliveries] in
@@ -66,15 +55,8 @@ package struct CountedDeliveries: Sendable, Hashable {
             var open = rows.reduce(0) { $0 &+ $1.counts[.targets] }
             let none = FunnelFilter.noTransport
             if !rows.contains(where: { $0.group.values[.transport] == none }) {
-                var group = key.group
-                group.values[.transport] = none
-                let missing = Self(
-                    part: key.part,
-                    group: group,
-                    deviceVendor: key.deviceVendor,
-                    isConfigured: key.isConfigured,
-                    counts: StageCounts()
-                )
+                var missing = key
+                missing.group.values[.transport] = none
                 rows.append(missing)
             }
             for place in rows.indices where rows[place].group.values[.transport] != none {

@@ -14,7 +14,7 @@ enum VendorName {
     static func of(_ vendor: String?, _ language: Language) -> String {
         guard let vendor else { return ConsoleFormat.unknown }
         if vendor == Vendor.native.rawValue { return Text(ko: "자체 API", en: "Native API")(language) }
-        return names.first { id($0) == vendor } ?? ConsoleFormat.line(vendor, 40)
+        return names.first { id($0) == vendor } ?? vendor.oneLine(40)
     }
 
     /// The choices of a filter, with one that removes it.

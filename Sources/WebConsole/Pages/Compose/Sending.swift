@@ -50,10 +50,7 @@ enum Sending {
     }
 
     /// A text for one line of a table. The whole text is on the page of its object.
-    static func line(_ text: String) -> String {
-        let flat = text.prefix(201).map { $0.isNewline ? " " : $0 }
-        return flat.count > 200 ? String(flat.prefix(200)) + "…" : String(flat)
-    }
+    static func line(_ text: String) -> String { text.oneLine(200) }
 
     /// The author of a change or a message: the name of an account, or the key, command or service.
     static func author(_ actor: String?) -> String {

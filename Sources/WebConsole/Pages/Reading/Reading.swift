@@ -107,8 +107,8 @@ enum Reading {
         return .callout(.warn, "\(text) \(line(code, 40)) · \(ReadingWords.requestID(language)) \(id)", link: nil)
     }
 
-    /// A value for one line (`ConsoleFormat.line`).
-    static func line(_ text: String, _ limit: Int = 120) -> String { ConsoleFormat.line(text, limit) }
+    /// A value for one line.
+    static func line(_ text: String, _ limit: Int = 120) -> String { text.oneLine(limit) }
 
     /// A text of a member for one line; nil: absent, null or empty.
     static func text(_ json: JSON?, _ limit: Int = 120) -> String? {
