@@ -30,9 +30,24 @@ enum ImportFormat: String, CaseIterable, Sendable {
     }
 
     /// The columns that the lines of the formats need, in CSV files with their facts.
-    fileprivate static let columns = [
-        "key", "platform", "environment", "token", "user", "attributes", "tags", "appVersion", "acceptsPush",
-    ]
+    fileprivate enum Column: String, CaseIterable {
+        case key, platform, environment, token, user, attributes, tags, appVersion, acceptsPush
+
+        /// The value for a device; nil: the line states none.
+        func value(of device: DeviceRegistration) -> JSON? {
+            switch self {
+            case .key: device.key.map { .string($0.rawValue) }
+            case .platform: .string(device.platform.rawValue)
+            case .environment: device.environment.map { .string($0.rawValue) }
+            case .token: device.token.map { .string($0.text) }
+            case .user: device.user.map { .string($0.rawValue) }
+            case .attributes: device.attributes.isEmpty ? nil : .object(device.attributes)
+            case .tags: device.tags.map { .array($0.map { .string($0.text) }) }
+            case .appVersion: device.client[.appVersion].map { .string($0) }
+            case .acceptsPush: device.imported.acceptsPush.map { .bool($0) }
+            }
+        }
+    }
 
     /// The row of a CSV file with the facts that an import takes from a vendor's line.
     ///
@@ -42,19 +57,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
             case .registration(.register(let device))? =
                 try export.registrations(inExport: Array(line.utf8), ExportTerms()).first
         else { throw StageFailure("not a line of \(rawValue): \(line)") }
-        let attributes = device.attributes.isEmpty ? nil : JSON.object(device.attributes)
-        let values: [(column: String, value: JSON?)] = [
-            ("key", device.key.map { .string($0.rawValue) }),
-            ("platform", .string(device.platform.rawValue)),
-            ("environment", device.environment.map { .string($0.rawValue) }),
-            ("token", device.token.map { .string($0.text) }),
-            ("user", device.user.map { .string($0.rawValue) }),
-            ("attributes", attributes),
-            ("tags", device.tags.map { .array($0.map { .string($0.text) }) }),
-            ("appVersion", device.client[.appVersion].map { .string($0) }),
-            ("acceptsPush", device.imported.acceptsPush.map { .bool($0) }),
-        ]
-        return DeviceLine.line(values, .csv)
+        return DeviceLine.line(Column.allCases.map { (column: $0.rawValue, value: $0.value(of: device)) }, .csv)
     }
 }
 
@@ -68,7 +71,7 @@ struct ImportFile: Sendable, Hashable {
 
     /// The first line; nil: the file has none.
     var heading: String? {
-        if isTable { return ImportFormat.columns.joined(separator: ",") }
+        if isTable { return ImportFormat.Column.allCases.map(\.rawValue).joined(separator: ",") }
         return switch format {
         case .csv: "key,platform,environment,token,user,name,phone"
         case .map: "DEVICE_ID;PSID;CUID;CNAME;PHONENUM;APNS_MODE"
