@@ -56,14 +56,16 @@ package struct UpstreamForwardCaller: ForwardCaller {
             guard let forwarding = adapter as? any ForwardingVendor else {
                 return ForwardVerdict(status: answer.status, retryAfter: Self.retryAfter(answer))
             }
+            var verdict = forwarding.verdict(of: answer)
             // Three calls end within a lease. A refused call has changed nothing.
-            let asking = forwarding.keyCall(for: call, refusedBy: answer)
+            let asking = forwarding.keyCall(for: call, refusedBy: verdict)
             if let ask = asking.flatMap({ self.request($0, adapter, target) }) {
                 let key = try await self.answer(to: ask, target)
-                let keyed = forwarding.keyed(call, by: key).flatMap { self.request($0, adapter, target) }
-                if let keyed { answer = try await self.answer(to: keyed, target) }
+                if let keyed = forwarding.keyed(call, by: key).flatMap({ self.request($0, adapter, target) }) {
+                    answer = try await self.answer(to: keyed, target)
+                    verdict = forwarding.verdict(of: answer)
+                }
             }
-            let verdict = forwarding.verdict(of: answer)
             // Keys are those of single devices: such a refusal says nothing about the calls of others.
             if asking != nil, case .credential(let reason) = verdict {
                 return .failed(reason, after: Self.retryAfter(answer))

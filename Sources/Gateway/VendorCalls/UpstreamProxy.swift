@@ -95,7 +95,8 @@ final class UpstreamProxy: Sendable {
         until end: ContinuousClock.Instant
     ) async -> OutgoingRequest? {
         guard case .answered(let refusal, .whole) = outcome, let vendor = dialect as? any ForwardingVendor,
-            let ask = vendor.keyCall(for: call, refusedBy: refusal), vendor.showsOwnKey(call, settings: settings)
+            vendor.showsOwnKey(call, settings: settings),
+            let ask = vendor.keyCall(for: call, refusedBy: vendor.verdict(of: refusal))
         else { return nil }
         let (server, host) = (upstream.server, upstream.server.url.host)
         func request(_ call: VendorRequest) -> OutgoingRequest? {

@@ -45,8 +45,8 @@ package protocol ForwardingVendor: VendorAdapter {
     /// Whether the call shows a key that the gateway has issued: the upstream does not know it.
     func showsOwnKey(_ request: VendorRequest, settings: BindingSettings) -> Bool
 
-    /// The call that gets the upstream's own key, for want of which `answer` refuses the request; nil: no key would help. Its repetition must be harmless.
-    func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest?
+    /// The call that gets the upstream's own key, for want of which the request is refused; nil: no key would help. Its repetition must be harmless.
+    func keyCall(for request: VendorRequest, refusedBy verdict: ForwardVerdict) -> VendorRequest?
 
     /// The request with the key of the answer to `keyCall`; nil: the answer has none.
     func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest?
@@ -63,7 +63,7 @@ extension ForwardingVendor {
 
     package func showsOwnKey(_ request: VendorRequest, settings: BindingSettings) -> Bool { false }
 
-    package func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest? { nil }
+    package func keyCall(for request: VendorRequest, refusedBy verdict: ForwardVerdict) -> VendorRequest? { nil }
 
     package func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest? { nil }
 }

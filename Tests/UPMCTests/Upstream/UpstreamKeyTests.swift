@@ -11,19 +11,21 @@ struct UpstreamKeyTests {
         return VendorResponse(status: 200, body: Array(text.utf8))
     }
 
+    private static func verdict(_ code: String) -> ForwardVerdict { Mount.adapter.verdict(of: answer(code)) }
+
     private static let fields = "APP_ID=com.example.app&CUID=ann%20b&PSID=aa01&PNSID=APNS&DEVICE_ID=d1"
 
     private static func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
     @Test func aKeyIsAskedForAsTheAppWould() throws {
         let receipt = Mount.request("/receiver/rcv_register_sent_ack.ctl", Self.fields + "&SEQNO=7")
-        let ask = try #require(Mount.adapter.keyCall(for: receipt, refusedBy: Self.answer("40100")))
+        let ask = try #require(Mount.adapter.keyCall(for: receipt, refusedBy: Self.verdict("40100")))
         #expect(ask.method == .post && ask.path == "/receiver/asking_authorization.ctl" && ask.query == nil)
         #expect(ask.route == "asking_authorization")
         #expect(ask.headers[.contentType] == "application/x-www-form-urlencoded")
         #expect(Self.text(ask.body) == "APP_ID=com.example.app&PSID=aa01&PNSID=APNS&DEVICE_ID=d1&CUID=ann%20b")
         let first = Mount.request("/rcv_register_service.ctl", "APP_ID=com.example.app&PSID=aa01")
-        let guest = try #require(Mount.adapter.keyCall(for: first, refusedBy: Self.answer("40100")))
+        let guest = try #require(Mount.adapter.keyCall(for: first, refusedBy: Self.verdict("40100")))
         #expect(guest.path == "/asking_authorization.ctl")
         #expect(Self.text(guest.body) == "APP_ID=com.example.app&PSID=aa01&CUID=TMP0GUEST")
     }
@@ -31,13 +33,13 @@ struct UpstreamKeyTests {
     @Test(arguments: ["0000", "500", "40000", "40300"])
     func otherAnswersAskForNoKey(code: String) {
         let receipt = Mount.request("/upmc/rcv_register_sent_ack.ctl", Self.fields)
-        #expect(Mount.adapter.keyCall(for: receipt, refusedBy: Self.answer(code)) == nil)
+        #expect(Mount.adapter.keyCall(for: receipt, refusedBy: Self.verdict(code)) == nil)
     }
 
     @Test func callsWithoutAKeyAskForNone() {
         for path in ["/upmc/rcv_register_message.ctl", "/upmc/asking_authorization.ctl", "/mobile/last-session", "/x"] {
             let call = Mount.request(path, Self.fields)
-            #expect(Mount.adapter.keyCall(for: call, refusedBy: Self.answer("40100")) == nil, "\(path)")
+            #expect(Mount.adapter.keyCall(for: call, refusedBy: Self.verdict("40100")) == nil, "\(path)")
         }
     }
 

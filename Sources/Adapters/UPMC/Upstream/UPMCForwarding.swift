@@ -39,9 +39,9 @@ extension UPMCAdapter: ForwardingVendor {
     /// would, for the same app, user and token. Assumed: a device that is perhaps not registered asks with the prefix of one that is not.
     ///
     /// Calls with files are left out: the repetition is a form.
-    package func keyCall(for request: VendorRequest, refusedBy answer: VendorResponse) -> VendorRequest? {
-        guard let call = UPMCCall(path: request.path), call.caller == .device, !call.isMarketing,
-            call != .askingAuthorization, call != .putLog, Self.code(of: answer) == UPMCCode.unauthorized.rawValue,
+    package func keyCall(for request: VendorRequest, refusedBy verdict: ForwardVerdict) -> VendorRequest? {
+        guard verdict == Self.lacksKey, let call = UPMCCall(path: request.path), call.caller == .device,
+            !call.isMarketing, call != .askingAuthorization, call != .putLog,
             let parameters = try? self.parameters(of: request), let end = request.path.lastIndex(of: "/")
         else { return nil }
         var fields = ["APP_ID", "PSID", "PNSID", "DEVICE_ID"].map { ($0, parameters.echo($0)) }
@@ -69,8 +69,8 @@ extension UPMCAdapter: ForwardingVendor {
 
     /// In a form with the other fields; in the query where the body is not one.
     package func keyed(_ request: VendorRequest, by answer: VendorResponse) -> VendorRequest? {
-        guard case .accepted = verdict(of: answer), let body = (try? JSONParser.parse(answer.body))?["BODY"],
-            let key = (body.array?.first ?? body)["AUTHKEY"]?.lenientString,
+        let (verdict, body) = Self.read(answer)
+        guard verdict == .accepted, let key = (body?.array?.first ?? body)?["AUTHKEY"]?.lenientString,
             (1...UPMCLimits.tokenBytes).contains(key.utf8.count)
         else { return nil }
         var keyed = request.without { $0 == "AUTHKEY" }
@@ -86,21 +86,26 @@ extension UPMCAdapter: ForwardingVendor {
 
     private static let formType = "application/x-www-form-urlencoded"
 
-    private static func code(of answer: VendorResponse) -> String? {
-        (try? JSONParser.parse(answer.body))?["HEADER"]?["RESULT_CODE"]?.lenientString
-    }
+    /// The meaning of an answer without a valid key.
+    private static let lacksKey = ForwardVerdict.credential("code \(UPMCCode.unauthorized.rawValue)")
 
-    /// The code is in the body, below 200 (docs/contracts/upmc.md#1.5).
-    package func verdict(of response: VendorResponse) -> ForwardVerdict {
-        guard (200...201).contains(response.status) else { return ForwardVerdict(status: response.status) }
-        guard let code = Self.code(of: response) else { return .failed("unreadable answer", after: nil) }
-        switch code {
-        case UPMCCode.success.rawValue: return .accepted
-        case UPMCCode.serverError.rawValue, "50300", "4500": return .failed("code \(code)", after: nil)
-        // The app was deleted, or the key has expired.
-        case UPMCCode.unauthorized.rawValue, UPMCCode.denied.rawValue, "4444", "-500":
-            return .credential("code \(code)")
-        default: return .refused("code \(code.printable(8))")
+    package func verdict(of response: VendorResponse) -> ForwardVerdict { Self.read(response).verdict }
+
+    /// The meaning of an answer, and its `BODY`. The code is in the body, below 200 (docs/contracts/upmc.md#1.5).
+    static func read(_ response: VendorResponse) -> (verdict: ForwardVerdict, body: JSON?) {
+        guard (200...201).contains(response.status) else { return (ForwardVerdict(status: response.status), nil) }
+        let answer = try? JSONParser.parse(response.body)
+        guard let code = answer?["HEADER"]?["RESULT_CODE"]?.lenientString else {
+            return (.failed("unreadable answer", after: nil), nil)
         }
+        let verdict: ForwardVerdict =
+            switch code {
+            case UPMCCode.success.rawValue: .accepted
+            case UPMCCode.serverError.rawValue, "50300", "4500": .failed("code \(code)", after: nil)
+            // The app was deleted, or the key has expired.
+            case UPMCCode.unauthorized.rawValue, UPMCCode.denied.rawValue, "4444", "-500": .credential("code \(code)")
+            default: .refused("code \(code.printable(8))")
+            }
+        return (verdict, answer?["BODY"])
     }
 }

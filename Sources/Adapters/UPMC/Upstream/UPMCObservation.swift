@@ -10,14 +10,14 @@ extension UPMCAdapter {
     ) -> [Command] {
         guard let call = UPMCCall(path: request.path) else { return [] }
         if call.isMarketing { return Self.marketing(call, request, response) }
-        guard verdict(of: response) == .accepted, let parameters = try? self.parameters(of: request) else { return [] }
+        let (verdict, answer) = Self.read(response)
+        guard verdict == .accepted, let parameters = try? self.parameters(of: request) else { return [] }
         let reading = UPMCRequest(
             endpoint: call,
             parameters: parameters,
             settings: UPMCSettings(settings),
             receivedAt: request.receivedAt
         )
-        let answer = (try? JSONParser.parse(response.body))?["BODY"]
         let observation = UPMCObservation(reading, answer?.object ?? answer?.array?.first?.object ?? JSONObject())
         return (try? observation.commands()) ?? []
     }

@@ -130,10 +130,11 @@ package struct HostileAnswers {
 
     private func forwardingFault(_ call: VendorRequest, _ answer: VendorResponse) -> String? {
         guard let forwarding = adapter as? any ForwardingVendor else { return nil }
-        if let fault = Self.fault(forwarding.verdict(of: answer)) { return fault }
+        let verdict = forwarding.verdict(of: answer)
+        if let fault = Self.fault(verdict) { return fault }
         // Escapes take three bytes.
         let limit = 3 * Self.size(call) + Self.keyBytes
-        let ask = forwarding.keyCall(for: call, refusedBy: answer)
+        let ask = forwarding.keyCall(for: call, refusedBy: verdict)
         let keyed = forwarding.keyed(call, by: answer)
         let sizes = [ask, keyed].compactMap { $0.map { Self.size($0) } }
         return sizes.allSatisfy { $0 <= limit } ? nil : "calls of \(sizes) bytes"
