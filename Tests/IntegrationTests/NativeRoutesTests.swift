@@ -44,6 +44,19 @@ struct NativeRoutesTests {
         }
     }
 
+    @Test func anUnknownDeviceHasNoInbox() async throws {
+        try await NativeStage.on { stage in
+            let device = try await stage.register("silent")
+            let path = "/v1/devices/\(device)/inbox"
+            let empty = try await stage.native(.GET, path, as: stage.readKey)
+            #expect(empty.status == 200 && empty.json?["messages"]?.array?.isEmpty == true, "\(empty.text)")
+            for (path, key) in [("/v1/devices/\(UUID())/inbox", stage.readKey), (path, stage.otherKey)] {
+                let unknown = try await stage.native(.GET, path, as: key)
+                #expect(unknown.status == 404 && unknown.json?["code"] == "PG-1005", "\(unknown.text)")
+            }
+        }
+    }
+
     @Test func withoutAKeyOrItsScopeNothingIsSaid() async throws {
         try await NativeStage.on { stage in
             for operation in NativeOperations.all {

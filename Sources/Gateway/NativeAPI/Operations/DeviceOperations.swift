@@ -345,6 +345,8 @@ extension NativeAPI {
         let items = try await asked { () async throws(StoreError) in
             try await devices.inbox(of: id, in: call.tenant, before: after, limit: limit)
         }
+        // A page with messages shows that the device exists.
+        if items.isEmpty { _ = try await device(id, in: call.tenant) }
         call.found(items.count)
         let page = DeviceOperations.inbox.json(
             items,
