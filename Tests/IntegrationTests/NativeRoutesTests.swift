@@ -57,6 +57,24 @@ struct NativeRoutesTests {
         }
     }
 
+    @Test func anUnknownAppHasNoCampaignsAndTakesNoReceipts() async throws {
+        try await NativeStage.on { stage in
+            let receipt: JSON = ["message": .string("\(UUID())"), "key": "k", "kind": "received"]
+            // The answer to a repeated call is that to the first one.
+            for key in [nil, "once", "once"] {
+                let orphan = try await stage.native(.POST, "/v1/apps/shop/receipts", receipt, once: key)
+                #expect(orphan.status == 200 && orphan.json?["outcome"] == "orphan", "\(orphan.text)")
+                let other = key.map { "\($0)-other" }
+                let unknown = try await stage.native(.POST, "/v1/apps/other/receipts", receipt, once: other)
+                #expect(unknown.status == 404 && unknown.json?["detail"] == "no such app", "\(unknown.text)")
+            }
+            let none = try await stage.native(.GET, "/v1/apps/shop/campaigns?vendor=braze")
+            #expect(none.status == 200 && none.json?["campaigns"]?.array?.isEmpty == true, "\(none.text)")
+            let unknown = try await stage.native(.GET, "/v1/apps/other/campaigns?vendor=braze")
+            #expect(unknown.status == 404 && unknown.json?["detail"] == "no such app", "\(unknown.text)")
+        }
+    }
+
     @Test func withoutAKeyOrItsScopeNothingIsSaid() async throws {
         try await NativeStage.on { stage in
             for operation in NativeOperations.all {

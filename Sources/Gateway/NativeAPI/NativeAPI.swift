@@ -174,13 +174,13 @@ package struct NativeAPI: Sendable {
         app: AppID,
         once key: IdempotencyKey?,
         answer: @escaping @Sendable (Reply) -> KeptAnswer?
-    ) async throws(Problem) -> Response {
+    ) async throws(Problem) -> KeptAnswer {
         guard let key else {
             guard let answer = answer(try await perform(command, caller, app: app)) else { throw .unavailable(5) }
-            return .kept(answer)
+            return answer
         }
         switch await handler.perform(command, in: scope(caller, app, .native), keeping: Keep(key, answer: answer)) {
-        case .success(let answer): return .kept(answer)
+        case .success(let answer): return answer
         case .failure(let other):
             if case .refused(let refusal) = other.reply { throw problem(refusal, caller, app) }
             throw .unavailable(5)

@@ -164,6 +164,7 @@ extension NativeAPI {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let limit = try call.limit
         let command = CampaignCommand.list(after: try call.after, limit: limit)
+        try await known(scope.app, call.caller)
         guard case .listed(let found) = try await ask(command, call.caller, scope) else { throw .unavailable(5) }
         let page = found.map { CampaignOperations.Shown(campaign: $0, scope: scope) }
         let withContent = call.caller.mayReadContent(of: scope.app)

@@ -251,7 +251,7 @@ extension NativeAPI {
         registration.assurance = .vouched
         registration.client = try call.client ?? ClientFacts()
         let key = repeatKey(try call.once, call)
-        return try await perform(
+        let answer = try await perform(
             .registration(.register(registration)),
             call.caller,
             app: try call.app,
@@ -260,6 +260,7 @@ extension NativeAPI {
             guard case .registration(.registered(let done)) = reply else { return nil }
             return .json(DeviceOperations.registered.json(done), status: done.wasActive ? 200 : 201)
         }
+        return .kept(answer)
     }
 
     func listDevices(_ call: NativeCall<DeviceOperations.ListInput>) async throws(Problem) -> Response {

@@ -199,7 +199,7 @@ extension NativeAPI {
             }
         }
         let id = facts.id.description
-        return try await perform(
+        let answer = try await perform(
             .submission(.control(control, message: id)),
             call.caller,
             app: facts.scope.app,
@@ -208,6 +208,7 @@ extension NativeAPI {
             guard case .submission(.controlled(let isChanged)) = reply else { return nil }
             return .json(["id": .string(id), name: .bool(isChanged)])
         }
+        return .kept(answer)
     }
 
     func listDeliveries(_ call: NativeCall<MessageOperations.DeliveriesInput>) async throws(Problem) -> Response {

@@ -3,6 +3,7 @@ import Commands
 import GatewayHTTP
 import Hummingbird
 import Model
+import Store
 
 /// `/v1/apps/{app}/receipts` and `/v1/apps/{app}/media`.
 enum ReceiptOperations {
@@ -23,6 +24,8 @@ enum ReceiptOperations {
 
     /// `orphan`: the gateway does not know a delivery of the message to the device.
     static let outcomes = ["recorded", "repeated", "orphan"]
+
+    static func answer(_ outcome: ReceiptReply) -> KeptAnswer { .json(["outcome": .string("\(outcome)")]) }
 
     static let report = NativeOperation(
         "reportReceipt",
@@ -53,13 +56,14 @@ enum ReceiptOperations {
         )
     }
 
+    /// Images belong to the tenant. The app of the path decides only which keys may make the call, and need not exist.
     static let storeMedia = NativeOperation(
         "storeMedia",
         .put,
         "/v1/apps/{app}/media/{hash}",
         scope: .send,
         allowsLimitedReach: true,
-        "Store an image, which messages reference by its hash.",
+        "Store an image, which messages of all apps of the tenant reference by its hash.",
         input: MediaInput(),
         body: .bytes(type: "application/octet-stream"),
         answers: [
@@ -71,7 +75,7 @@ enum ReceiptOperations {
                 "The image is stored."
             )
         ],
-        problems: [.notFound, .rateLimited],
+        problems: [.rateLimited],
         NativeAPI.storeMedia
     )
 }
@@ -84,21 +88,25 @@ extension NativeAPI {
             reporter: Reporter(key: try call.key),
             at: try call.at
         )
-        return try await perform(
+        let app = try call.app
+        let answer = try await perform(
             .receipt(command),
             call.caller,
-            app: try call.app,
+            app: app,
             once: repeatKey(try call.once, call)
         ) { reply in
             guard case .receipt(let outcome) = reply else { return nil }
-            return .json(["outcome": .string("\(outcome)")])
+            return ReceiptOperations.answer(outcome)
         }
+        // Only a receipt of an unknown delivery can name an unknown app; the look-up costs the others nothing.
+        if answer == ReceiptOperations.answer(.orphan) { try await known(app, call.caller) }
+        return .kept(answer)
     }
 
     func storeMedia(_ call: NativeCall<ReceiptOperations.MediaInput>) async throws(Problem) -> Response {
         let hash = identifiers.sha256(call.bytes)
         guard hash == (try call.hash).lowercased() else { throw .invalid("hash", "the body's SHA-256 is \(hash)") }
-        return try await perform(
+        let answer = try await perform(
             .media(.store(bytes: call.bytes, hash: hash)),
             call.caller,
             app: try call.app,
@@ -107,5 +115,6 @@ extension NativeAPI {
             if case .refused = reply { return nil }
             return .json(["hash": .string(hash)], status: 201)
         }
+        return .kept(answer)
     }
 }
