@@ -481,8 +481,8 @@ var parts: [Part] = [
     .library(
         "CommandSupport",
         [
-            .ours("Model"), certificates, crypto, httpClient, lifecycle, nioCore, nioHTTP1, nioSSL, unixSignals,
-            .product("SwiftASN1", .asn1),
+            .ours("Model"), .ours("Outgoing"), certificates, crypto, httpClient, lifecycle, nioCore, nioHTTP1, nioSSL,
+            unixSignals, .product("SwiftASN1", .asn1),
         ]
     ),
     .library(

@@ -7,7 +7,7 @@ import Testing
     @Test func theClientThatWasNotUsedForTheLongestTimeMakesRoom() throws {
         let address = try #require(IPAddress("127.0.0.1"))
         let clients = PinnedClients(limit: 2)
-        func pin(_ name: String) -> PinnedClients.Pin {
+        func pin(_ name: String) -> OwnedClient {
             clients.client(PinnedClients.Key(name: name, address: address)) { HTTPClient() }
         }
         let (first, second) = (pin("first"), pin("second"))

@@ -4,6 +4,7 @@ package import Model
 import NIOCore
 package import NIOHTTP1
 package import NIOSSL
+import Outgoing
 
 /// A small HTTP client for commands: it sends JSON or a form and reads a JSON answer of bounded size.
 package struct HTTPCaller: Sendable {
@@ -178,17 +179,6 @@ package struct HTTPCaller: Sendable {
             await close()
             throw error
         }
-    }
-}
-
-/// A client that shuts down when nothing uses it any more. The library stops a program in which a client ends otherwise, for example one whose call failed.
-private final class OwnedClient: Sendable {
-    let client: HTTPClient
-
-    init(_ client: HTTPClient) { self.client = client }
-
-    deinit {
-        Task { [client] in try? await client.shutdown() }
     }
 }
 

@@ -18,19 +18,8 @@ package final class PinnedClients: Sendable {
         }
     }
 
-    /// A client that shuts down when it is neither kept nor in use.
-    package final class Pin: Sendable {
-        package let client: HTTPClient
-
-        init(_ client: HTTPClient) { self.client = client }
-
-        deinit {
-            Task { [client] in try? await client.shutdown() }
-        }
-    }
-
     private struct Entry {
-        let pin: Pin
+        let pin: OwnedClient
         /// The number of its last use.
         var use: UInt64
     }
@@ -46,15 +35,15 @@ package final class PinnedClients: Sendable {
     /// - Parameter limit: the clients that are kept: an unused one holds memory. The one that was not used for the longest time makes room.
     package init(limit: Int) { self.limit = limit }
 
-    /// The client of `key`, made by `make` if none is kept.
-    package func client(_ key: Key, _ make: () -> HTTPClient) -> Pin {
+    /// The client of `key`, made by `make` if none is kept. It shuts down when it is neither kept nor in use.
+    package func client(_ key: Key, _ make: () -> HTTPClient) -> OwnedClient {
         state.withLockedValue { state in
             state.uses += 1
             if let index = state.entries.index(forKey: key) {
                 state.entries.values[index].use = state.uses
                 return state.entries.values[index].pin
             }
-            let pin = Pin(make())
+            let pin = OwnedClient(make())
             state.entries[key] = Entry(pin: pin, use: state.uses)
             if state.entries.count > limit, let oldest = state.entries.min(by: { $0.value.use < $1.value.use }) {
                 state.entries[oldest.key] = nil
