@@ -12,9 +12,9 @@ package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
     case payload
     /// The age of the oldest call that waits for the vendor. Unit: seconds.
     case backlog
-    /// The share of pushes that failed.
+    /// The share of pushes of the gateway that the push service rejected, or that the gateway could not make.
     case failures
-    /// The 99th percentile of the time from acceptance to the push service. Unit: seconds.
+    /// The 99th percentile of the time of a push of the gateway, from when it was due to the answer of the push service. Unit: seconds.
     case p99
     /// Receipts per accepted push of members, divided by those of all others.
     case receipts

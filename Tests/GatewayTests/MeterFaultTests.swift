@@ -90,6 +90,12 @@ import Testing
             isFaulty in
             try await push(stage, to: try await stage.register(count), refusing: isFaulty ? part : 0)
         },
+        Fault(gate: MigrationGate(.failures, 0.02), what: "texts that do not fit", bad: tenth, good: 0...0) {
+            stage,
+            isFaulty in
+            let identities = try await stage.register(count)
+            try await push(stage, to: identities, refusing: isFaulty ? part : 0, isMade: false)
+        },
     ]
 
     private func made(_ fault: Fault, isFaulty: Bool) async throws -> MigrationVerdict {
@@ -183,6 +189,31 @@ import Testing
         } else {
             #expect(verdict == .missing(200))
         }
+    }
+
+    // In a small rollout the vendor makes most pushes, also those of native messages. They must neither fail the gate nor hide slow ones of the gateway.
+    @Test func onlyPushesOfTheGatewayHaveATime() async throws {
+        let stage = try await MeterStage.make(.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]])
+        let gate = MigrationGate(.p99, 2)
+        let identities = try await stage.register(Self.count)
+        try await stage.observe([Self.send(1, to: (0..<Self.count).map { "d\($0)" }, "x")])
+        try await Self.push(stage, to: identities, over: "upstream:old", after: .seconds(9))
+        let admin = try await stage.stores.database.admin()
+        let theirs = try await admin.query(
+            "SELECT count(*) AS n FROM gateway.delivery WHERE tenant_id = '\(stage.tenant)' AND transport LIKE '%:%'"
+        )
+        await admin.close()
+        #expect(try theirs.only().int("n") == 2 * Self.count)
+        try await stage.countEvents()
+        #expect(try await stage.verdict(gate) == .missing(200))
+
+        try await Self.push(stage, to: identities, after: .seconds(9))
+        try await stage.countEvents()
+        guard case .failed(let measured) = try await stage.verdict(gate) else {
+            Issue.record("slow pushes of the gateway pass")
+            return
+        }
+        #expect(measured.samples == Self.count && measured.value > 8, "\(measured)")
     }
 
     // `migration status` states this as the cost of a rollback now.
@@ -305,11 +336,14 @@ import Testing
         }
     }
 
-    /// Sends a message to devices, of which the push service refuses the first ones.
+    /// Sends a message to devices, of which the push service refuses the first ones, or the gateway itself if they are not made.
     private static func push(
         _ stage: MeterStage,
         to identities: [IdentityID],
-        refusing refused: Int
+        refusing refused: Int = 0,
+        isMade: Bool = true,
+        over transport: String = "apns",
+        after delay: Duration = .zero
     ) async throws {
         let (stores, now) = (stage.stores, try await stage.stores.now())
         let slice = NewSlice(number: 0, work: .deliver, targets: identities.map { TargetID($0) })
@@ -331,16 +365,22 @@ import Testing
             work: .deliver,
             targets: slice.targets
         )
-        let results = identities.enumerated().map { index, identity in
-            DeliveryResult(
+        let reason = isMade ? "DeviceTokenNotForTopic" : "tooLarge"
+        let results = identities.enumerated().map { index, identity -> DeliveryResult in
+            let isRefused = index < refused
+            var attempt = DeliveryAttempt()
+            if !isRefused || isMade {
+                attempt = DeliveryAttempt(count: 1, transport: transport, transportID: UUID(), payloadBytes: 100)
+            }
+            return DeliveryResult(
                 index: index,
                 target: slice.targets[index],
                 identity: identity,
                 dialect: stage.scope.vendor,
-                state: index < refused ? .failed : .sent,
-                reason: index < refused ? "DeviceTokenNotForTopic" : nil,
-                attempt: DeliveryAttempt(count: 1, transport: "apns", transportID: UUID(), payloadBytes: 100),
-                at: now
+                state: isRefused ? .failed : .sent,
+                reason: isRefused ? reason : nil,
+                attempt: attempt,
+                at: now + delay
             )
         }
         for index in slice.targets.indices { lease.markDone(index) }

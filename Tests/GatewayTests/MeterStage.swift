@@ -147,6 +147,13 @@ struct MeterStage: Sendable {
         return devices.map(\.identity)
     }
 
+    /// Counts the events of the tenant, as a node does.
+    func countEvents() async throws {
+        let reader = PostgresEventReader(engine: stores.engine, node: stores.node)
+        var cursor: Int64 = -1
+        while let progress = try await reader.step(tenant), progress.cursor > cursor { cursor = progress.cursor }
+    }
+
     // MARK: Figures
 
     /// The figure of a metric; nil: it has no samples.

@@ -18,10 +18,11 @@ import Testing
 
     @Test func receiptsOfBothSidesAreCompared() {
         let shares = PushShares([
-            row("apns", [.accepted: 390, .uncertain: 10, .received: 200, .rejected: 90, .unsendable: 10]),
+            row("apns", [.accepted: 390, .uncertain: 10, .received: 200, .rejected: 90]),
             row("upstream:old", [.accepted: 100, .received: 60]),
             row("observed:upmc", [.accepted: 200, .received: 90]),
-            row("none", [.suppressed: 50]), row(nil, [.accepted: 7]),
+            // A push that could not be made has no transport.
+            row("none", [.suppressed: 50, .expired: 5, .unsendable: 10]), row(nil, [.accepted: 7, .unsendable: 7]),
         ])
         let found = shares.measurements
         #expect(found[.failures] == MigrationMeasurement(0.2, samples: 500))

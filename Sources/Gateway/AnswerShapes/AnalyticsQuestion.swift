@@ -94,7 +94,7 @@ extension LatencyKind {
         case .delivery:
             (
                 "the time at which the push was due for the device",
-                "the outcome, for deliveries that were given to a transport"
+                "the outcome, for pushes that the gateway itself gave to the push service"
             )
         case .transport: ("the hand-over of the last attempt", "the answer of the push service")
         case .receipt: ("the outcome", "the first report of the app, `received` or `read`")

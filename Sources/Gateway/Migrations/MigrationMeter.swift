@@ -140,7 +140,7 @@ package struct MigrationMeter: Sendable {
     }
 
     /// The 99th percentile of the time to the outcome of pushes of messages in the vendor's interface and the native one: those of other dialects say nothing
-    /// about the vendor. Latencies are not counted by transport; calls to an upstream are among them.
+    /// about the vendor. Pushes that the vendor made have no such time.
     private func latency(
         _ subject: Subject,
         _ window: MigrationWindow
@@ -196,7 +196,7 @@ package struct PushShares: Sendable, Hashable {
         mutating func add(_ counts: StageCounts) {
             delivered &+= counts.sum([.accepted, .uncertain])
             received &+= counts[.received]
-            failed &+= counts.sum([.rejected, .unsendable])
+            failed &+= counts[.rejected]
         }
     }
 
@@ -210,11 +210,16 @@ package struct PushShares: Sendable, Hashable {
     /// - Parameter rows: counts by transport.
     package init(_ rows: [CountedDeliveries]) {
         for row in rows {
-            guard let transport = row.group.values[.transport], transport != FunnelFilter.noTransport,
-                !transport.isEmpty
-            else { continue }
-            // `upstream:CREDENTIAL` and `observed:DIALECT`.
-            if transport.contains(":") { others.add(row.counts) } else { moved.add(row.counts) }
+            guard let transport = row.group.values[.transport] else { continue }
+            if transport.isEmpty || transport == FunnelFilter.noTransport {
+                // Nothing was sent. A push that the gateway could not make is a failure; all others of these were not to be made.
+                moved.failed &+= row.counts[.unsendable]
+            } else if transport.contains(":") {
+                // `upstream:CREDENTIAL` and `observed:DIALECT`.
+                others.add(row.counts)
+            } else {
+                moved.add(row.counts)
+            }
         }
     }
 

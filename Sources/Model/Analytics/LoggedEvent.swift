@@ -45,7 +45,7 @@ package struct LoggedEvent: Sendable, Hashable {
 package struct LoggedDelivery: Sendable, Hashable {
     package var key: Key
     package var state: String
-    /// Whether the push was given to a transport in its last attempt. It does not change after the outcome.
+    /// Whether the gateway gave the push to the push service in its last attempt, and not to a vendor. It does not change after the outcome.
     package var hasTransport: Bool
     /// How long the transport took to answer. Unit: milliseconds. Nil: it did not answer.
     package var transportMilliseconds: Int64?

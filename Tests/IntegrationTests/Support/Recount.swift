@@ -94,7 +94,7 @@ enum Recount {
         SELECT d.tenant_id || '/' || d.app_id || '/' || d.vendor || '/' || k.kind AS name, count(*) AS count
         FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = d.tenant_id AND m.message_id = d.message_id
         CROSS JOIN LATERAL (
-            SELECT 'delivery' AS kind WHERE d.transport IS NOT NULL
+            SELECT 'delivery' AS kind WHERE d.transport NOT LIKE '%:%'
                 AND (d.due_at IS NOT NULL OR m.due_local IS NULL AND m.pace_count IS NULL)
             UNION ALL SELECT 'transport' WHERE d.transport_ms IS NOT NULL
             UNION ALL SELECT 'receipt' WHERE d.state IN ('received', 'read')

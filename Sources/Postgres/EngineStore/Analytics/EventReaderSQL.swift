@@ -56,12 +56,13 @@ enum EventReaderSQL {
         """
     )
 
-    /// The events of the kinds `$4` after `$2` up to `$3`, with their deliveries. These are looked up row by row, as in `EventSQL.page`.
+    /// The events of the kinds `$4` after `$2` up to `$3`, with their deliveries. These are looked up row by row, as in `EventSQL.page`. A transport with a colon
+    /// is a vendor: `upstream:CREDENTIAL` or `observed:DIALECT`.
     static let page = StoreSQL.tenant(
         """
         SELECT e.kind, e.at, e.before, e.app_id, e.vendor, e.due_day, e.message_id, e.target_id, d.state,
-            d.transport IS NOT NULL AS has_transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id,
-            d.client, d.local_hour, d.due_at
+            coalesce(position(':' IN d.transport) = 0, false) AS has_transport, d.transport_ms, d.sent_at, d.received_at,
+            d.read_at, d.device_id, d.user_id, d.client, d.local_hour, d.due_at
         FROM (
             SELECT b.last - b.count + i AS position, b.kind, b.at, b.before, b.app_id, b.vendor,
                 CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id,
