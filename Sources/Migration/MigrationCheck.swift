@@ -84,6 +84,15 @@ package struct MigrationCheck: Sendable {
         plan.steps.prefix { $0.stage.share == 0 }.flatMap(\.gates).contains { $0.metric == .senders && $0.limit >= 1 }
     }
 
+    /// Why a metric has no samples once the gateway makes all pushes, so that its gate would hold the step for ever. Nil: it may have some.
+    private static func reasonWithoutData(_ metric: MigrationMetric) -> String? {
+        switch metric {
+        case .receipts: "none is left to compare with"
+        case .reach, .payload, .senders: "no send is proxied any longer"
+        case .observed, .responses, .devices, .backlog, .failures, .p99, .unknown, .optOuts: nil
+        }
+    }
+
     private func faults(of index: Int) -> [Fault] {
         let step = plan.steps[index]
         var faults: [Fault] = []
@@ -100,9 +109,9 @@ package struct MigrationCheck: Sendable {
         if Set(metrics).count < metrics.count { add("a gate is stated twice") }
         for gate in step.gates {
             let name = gate.metric.rawValue
-            if gate.metric == .receipts, step.stage.share == 10_000 {
+            if step.stage.share == 10_000, let reason = Self.reasonWithoutData(gate.metric) {
                 add(
-                    "receipts: cannot be measured when all pushes have moved, because none is left to compare with; give it up by name with 'receipts: none'"
+                    "\(name): cannot be measured when all pushes have moved, because \(reason); give it up by name with '\(name): none'"
                 )
             }
             if !measurable.contains(gate.metric) {

@@ -213,7 +213,10 @@ package struct MigrationMachine: Sendable {
                 throw Refusal(what: "the next step is \(plan.steps[step].stage); advance to it")
             }
             return enter(step, state, now)
-        default: throw Refusal(what: "a migration that is \(state.status.rawValue) does not allow it")
+        default:
+            throw Refusal(
+                what: "a migration that is \(state.status.rawValue) does not allow it; it \(state.status.allowed)"
+            )
         }
     }
 
@@ -255,5 +258,19 @@ package struct MigrationMachine: Sendable {
 
     private func stage(of state: MigrationState) -> String {
         plan.steps.indices.contains(state.step) ? plan.steps[state.step].stage.description : "-"
+    }
+}
+
+extension MigrationState.Status {
+    /// The decisions that it allows, for people.
+    fileprivate var allowed: String {
+        switch self {
+        case .planned: "can be started"
+        case .running: "can be advanced, paused or rolled back"
+        case .paused, .halted: "can be resumed or rolled back"
+        case .rolledBack: "can be resumed, or rolled back as a whole (full)"
+        case .rolledOut: "can be advanced, completed, paused or rolled back"
+        case .completed: "has ended"
+        }
     }
 }

@@ -2,6 +2,7 @@ import Migration
 import MigrationStore
 import Migrations
 import Model
+import Routing
 import Testing
 
 @testable import Gateway
@@ -115,6 +116,21 @@ import Testing
         #expect(PushShares([moved]).measurements.keys.sorted { $0.rawValue < $1.rawValue } == [.failures])
         #expect(PushShares([moved, row("observed:upmc", [.accepted: 500])]).measurements[.receipts] == nil)
         #expect(PushShares([row("observed:upmc", [.accepted: 500])]).measurements.isEmpty)
+    }
+
+    // UPMC with `byDevice: false`: the vendor would push to the moved devices of the user again.
+    @Test func aPlanWarnsOfDevicesThatNobodyReaches() {
+        func warning(_ stages: [MigrationStage], splitsPlatforms: Bool = false, byUser: Bool = true) -> String? {
+            let steps = stages.map { MigrationStep($0) }
+            let plan = MigrationPlan(id: "spring", app: "shop", upstream: "old", unit: .user, steps: steps)
+            let facts = UpstreamFacts(vendor: .upmc, addressesUsers: byUser, splitsPlatforms: splitsPlatforms)
+            return CheckedPlan.warning(plan, facts)
+        }
+        let whole: [MigrationStage] = [.serve, .rollout(5000), .rollout(10_000), .hold]
+        #expect(warning(whole)?.hasPrefix("from 'rollout 100 %' on, devices without a direct transport") == true)
+        #expect(warning([.serve, .rollout(5000), .hold])?.hasPrefix("from 'hold' on") == true)
+        #expect(warning([.serve, .rollout(5000)]) == nil)
+        #expect(warning(whole, splitsPlatforms: true) == nil && warning(whole, byUser: false) == nil)
     }
 
     @Test func aPlanWarnsUntilAnImportCarriedConsents() {

@@ -41,6 +41,7 @@ import Testing
             try #require(made.status == 201, "\(made.text)")
             try await oneMigrationOfAnAppRuns(stage)
             try await noDeviceLosesItsOnlyTransport(stage)
+            try await aRetiredAppHasNoRules(stage)
         }
     }
 
@@ -105,7 +106,8 @@ import Testing
         let token = String(repeating: "ab", count: 32)
         try await take(stage, "key,platform,token\nk1,ios,\nk2,android,\nk3,ios,\(token)\n")
         for word in ["complete", "advance"] {
-            try await refuses(stage, word, "leave", "2 devices of the last 30 days have no direct transport")
+            let reason = "2 devices of the last 30 days have no direct transport; stay in 'hold'"
+            try await refuses(stage, word, "leave", reason)
         }
         // The devices that cannot be pushed to directly stay with the vendor.
         try await carriesOut(stage, "complete", "ios")
@@ -127,5 +129,20 @@ import Testing
         }
         try await carriesOut(stage, "complete", "leave")
         #expect(try await stage.native(.GET, "/v1/migrations/leave").json?["status"] == "completed")
+    }
+
+    // MARK: Retired apps
+
+    /// A decision that needs rules says why it has no effect, instead of asking for a repetition. The clock can be stopped.
+    private func aRetiredAppHasNoRules(_ stage: NativeStage) async throws {
+        try await carriesOut(stage, "resume", "second")
+        let retire = """
+            UPDATE gateway.app SET retired_at = now(), route_version = NULL WHERE tenant_id = 'own' AND app_id = 'shop'
+            """
+        _ = try await stage.database.engine.run(Statement(retire), tenant: nil)
+        for word in ["advance", "rollback"] {
+            try await refuses(stage, word, "second", "the tenant does not have the app 'shop' any longer")
+        }
+        try await carriesOut(stage, "pause", "second")
     }
 }

@@ -82,6 +82,25 @@ import Testing
                 if let change { #expect(change.state.revision == before.revision + 1) }
             }
         }
+        for (status, results) in wanted { sayWhatIsAllowed(status, results) }
+    }
+
+    /// A refused order names the orders that have an effect, and no others.
+    private func sayWhatIsAllowed(_ status: MigrationState.Status, _ results: [MigrationState.Status?]) {
+        let step = status == .rolledOut ? 4 : status == .completed ? 5 : status == .planned ? 0 : 2
+        // In the order of `orders`, of which two are rollbacks.
+        let words = ["started", "advanced", "paused", "resumed", "rolled back", "rolled back", "completed"]
+        let possible = zip(words, results).filter { $0.1 != nil }.map { $0.0 }
+        for (order, result) in zip(Self.orders, results) where result == nil {
+            do throws(MigrationMachine.Refusal) {
+                _ = try machine().order(order, state(status, step), good, now: begin + .seconds(61))
+                Issue.record("\(status) \(order)")
+            } catch {
+                let said = error.what.split(separator: ";").last ?? ""
+                for word in words { #expect(said.contains(word) == possible.contains(word), "\(order): \(error.what)") }
+                #expect(said.contains("has ended") == possible.isEmpty, "\(order): \(error.what)")
+            }
+        }
     }
 
     @Test func theWholeWay() throws {

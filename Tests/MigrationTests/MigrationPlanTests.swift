@@ -131,6 +131,20 @@ import Testing
         )
     }
 
+    // Sends are served then, so that nothing about proxied ones is measured: the gate would never end the step.
+    @Test(arguments: ["reach", "payload", "senders"]) func sendsAreNotObservedAtTheEnd(_ name: String) throws {
+        let sign = try #require(MigrationMetric(rawValue: name)).wantsMore ? ">=" : "<="
+        let hold = #"{"stage": "hold", "for": "14d"}"#
+        let gated = #"{"stage": "hold", "for": "14d", "gates": {"\#(name)": "\#(sign) 0.5"}}"#
+        let found = try faults(Self.file.replacing(hold, with: gated))
+        #expect(found.map { $0.prefix(28 + name.count) } == ["steps[4]: \(name): cannot be measur"])
+        let waived = gated.replacing("\(sign) 0.5", with: "none")
+        #expect(try faults(Self.file.replacing(hold, with: waived)) == [])
+        // A part of the sends is still proxied.
+        let part = Self.file.replacing(#""p99": "<= 2s","#, with: #""p99": "<= 2s", "\#(name)": "\#(sign) 0.5","#)
+        #expect(try faults(part) == [])
+    }
+
     @Test func aVendorWithoutReceiptsMeasuresTheRest() {
         let without = MigrationMetric.measurable(reportsReceipts: false)
         #expect(Set(MigrationMetric.allCases).subtracting(without) == [.receipts, .unknown])

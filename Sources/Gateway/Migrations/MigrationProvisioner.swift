@@ -68,6 +68,7 @@ package struct MigrationProvisioner: Sendable {
         if without > 0 {
             checked.warnings.append("\(without) devices of the last 30 days have no direct transport")
         }
+        if let warning = CheckedPlan.warning(plan, facts) { checked.warnings.append(warning) }
         return checked
     }
 
@@ -206,7 +207,7 @@ package struct MigrationProvisioner: Sendable {
         return .busy
     }
 
-    /// Why a change that the machine permits must not be made: another migration has the overlay, or devices would lose their only transport.
+    /// Why a change that the machine permits must not be made: another migration has the overlay, the app is retired, or devices would lose their only transport.
     private func refusal(
         of change: MigrationChange,
         _ migration: ReadMigration,
@@ -219,10 +220,16 @@ package struct MigrationProvisioner: Sendable {
         {
             return "the migration '\(other)' of the app has not ended"
         }
+        if change.overlay != nil, try await routes.store.routes(of: migration.plan.app, in: tenant) == nil {
+            return "the tenant does not have the app '\(migration.plan.app)' any longer, so that it has no rules"
+        }
         if change.state.status == .completed, !migration.plan.isOnlyIOS {
             let scope = AppScope(app: migration.plan.app, vendor: facts.vendor)
             let without = try await store.withoutTransport(scope, in: tenant)
-            if without > 0 { return "\(without) devices of the last 30 days have no direct transport" }
+            if without > 0 {
+                return "\(without) devices of the last 30 days have no direct transport; stay in 'hold', "
+                    + "or roll back and plan the migration under another id with 'platforms: [ios]'"
+            }
         }
         return nil
     }

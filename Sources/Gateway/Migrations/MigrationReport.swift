@@ -71,3 +71,16 @@ package struct CheckedPlan: Sendable {
     /// Facts that the operator should know.
     package var warnings: [String]
 }
+
+extension CheckedPlan {
+    /// The warning that the vendor cannot push to other devices of users who have moved: it would push to all of them.
+    ///
+    /// - Returns: nil if the vendor can, or the plan moves no whole share.
+    package static func warning(_ plan: MigrationPlan, _ facts: UpstreamFacts) -> String? {
+        guard facts.addressesUsers, !facts.splitsPlatforms,
+            let first = plan.steps.first(where: { $0.stage.share == 10_000 })
+        else { return nil }
+        return "from '\(first.stage)' on, devices without a direct transport get no pushes, "
+            + "because the vendor would push to all devices of their users"
+    }
+}

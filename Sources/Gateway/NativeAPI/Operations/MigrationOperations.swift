@@ -201,7 +201,7 @@ extension NativeAPI {
         if !isDryRun {
             switch try await migrating({ try await migrations.put(checked, in: tenant, by: actor) }) {
             case .stored: break
-            case .taken: throw .invalid("migration.id", "a migration with this name has begun, or is of another app")
+            case .taken: throw .invalid("migration.id", "one of this id has begun or is of another app; give another")
             case .missing: throw .invalid("migration.app", "the tenant does not have it")
             case .full: throw .invalid("migration", "at most \(PostgresMigrationStore.limit) per tenant")
             }
