@@ -4,8 +4,47 @@ import Testing
 
 @testable import WebConsole
 
-/// Nodes and the queue, the audit, and the security posture.
+/// Accounts, nodes and the queue, the audit, and the security posture.
 struct AdministrationPagesTests {
+    // MARK: Accounts
+
+    private static func accounts(_ roles: KeyValuePairs<String, String>) -> JSON {
+        ["accounts": .array(roles.map { ["name": .string($0.key), "role": .string($0.value), "isSelf": false] })]
+    }
+
+    @Test func aRoleIsNotChangedTwiceByTwoPeople() throws {
+        let form = ChangeRoleForm()
+        let request = OperationsStage.request()
+        func shown(_ accounts: JSON) throws -> FormFields {
+            let content = try AccountsPage().content(request, OperationsStage.answers(["accounts": accounts]))
+            let views = OperationsStage.all(FormView.self, in: content)
+            let hidden = try #require(views.first { $0.path == "accounts/role" }).fields.filter(\.kind.isHidden)
+            return FormFields(
+                [FormFields.Field("name", .text("lee")), FormFields.Field("role", .text("auditor"))]
+                    + hidden.map { FormFields.Field($0.name, .text($0.value)) }
+            )
+        }
+        func isRefused(_ fields: FormFields, _ stored: JSON) -> Bool {
+            let step = form.submit(request, fields, OperationsStage.answers(["accounts": stored]))
+            if case .invalid = step { return true }
+            return false
+        }
+        let before = Self.accounts(["kim": "owner", "lee": "analyst"])
+        let opened = try shown(before)
+        #expect(form.calls(request, opened, Answers()).map(\.path) == ["console/accounts"])
+        #expect(!isRefused(opened, before))
+        let changed = Self.accounts(["kim": "owner", "lee": "operator"])
+        #expect(isRefused(opened, changed))
+        #expect(!isRefused(try shown(changed), changed), "the page has shown the change")
+        let seen: JSON = [
+            "accounts": [
+                ["name": "kim", "role": "owner", "seenAt": "2026-11-23T05:00:00.000Z"],
+                ["name": "lee", "role": "analyst"],
+            ]
+        ]
+        #expect(!isRefused(opened, seen), "the use of an account changes no role")
+    }
+
     // MARK: Nodes
 
     private func sentence(

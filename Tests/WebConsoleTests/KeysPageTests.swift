@@ -161,6 +161,51 @@ struct KeysPageTests {
         #expect(call.method == .patch && call.path == "webhooks/w%2F1" && call.body == ["active": false])
     }
 
+    /// Calls are signed with the last two secrets: after two replacements, the receiver's own is not one of them.
+    @Test func aSigningSecretIsNotReplacedTwiceByTwoPeople() throws {
+        let form = RotateWebhookForm()
+        let request = OperationsStage.request(path: ["webhook": "w"])
+        func shown(_ webhook: JSON) throws -> FormFields {
+            let content = try WebhookPage().content(request, OperationsStage.answers(["webhook": webhook]))
+            let views = OperationsStage.all(FormView.self, in: content)
+            let view = try #require(views.first { $0.path == "webhooks/w/secret" })
+            return FormFields(view.fields.map { FormFields.Field($0.name, .text($0.value)) })
+        }
+        let before = Self.webhook(["keyId": "whk_01020304"])
+        let after = Self.webhook(["keyId": "whk_0a0b0c0d"])
+        let opened = try shown(before)
+        #expect(form.calls(request, opened, Answers()).map(\.path) == ["webhooks/w"])
+        guard case .invalid(let errors) = form.submit(request, opened, OperationsStage.answers(["webhook": after]))
+        else {
+            Issue.record("the second replacement is not refused")
+            return
+        }
+        #expect(errors.errors[""]?.contains("whk_0a0b0c0d") == true)
+        // The form now has the key that was shown, so that sending it again replaces the secret.
+        var again = request
+        again.typed = FormFields(opened.fields + [FormFields.Field("_form", .text("webhooks/w/secret"))])
+        again.errors = errors
+        let content = try WebhookPage().content(again, OperationsStage.answers(["webhook": after]))
+        let html = String(
+            decoding: try Renderer.bundled(isStrict: true).page(content, again, path: "webhooks/w"),
+            as: UTF8.self
+        )
+        #expect(html.contains(#"name="shown" value="whk_0a0b0c0d""#) && html.contains("whk_0a0b0c0d. Your request"))
+        for fields in [try shown(after), FormFields([])] {
+            let step = form.submit(request, fields, OperationsStage.answers(["webhook": after]))
+            guard case .call(let call) = step else {
+                Issue.record("the replacement is refused")
+                return
+            }
+            #expect(call.path == "webhooks/w/secret")
+        }
+        let unread = Answers(["webhook": OperationsStage.problem("busy", status: 503)])
+        guard case .invalid = form.submit(request, opened, unread) else {
+            Issue.record("a secret that cannot be compared is replaced")
+            return
+        }
+    }
+
     @Test func aReplayNeedsAPosition() {
         let request = OperationsStage.request(path: ["webhook": "w"])
         let form = ReplayWebhookForm()

@@ -94,6 +94,50 @@ struct MigrationPagesTests {
         }
     }
 
+    /// The fields of a decision's button on the page of a migration.
+    private static func button(_ name: String, _ migration: JSON) throws -> FormFields {
+        let request = OperationsStage.request(path: ["migration": "m"])
+        let content = try MigrationPage().content(request, OperationsStage.answers(["migration": migration]))
+        for case .post(_, "migrations/m/\(name)", let fields, _, _) in content.actions {
+            return FormFields(fields.map { FormFields.Field($0.name, .text($0.value)) })
+        }
+        Issue.record("no button \(name)")
+        return FormFields([])
+    }
+
+    /// The second of two people who advance a migration would otherwise skip the step that the first has put in force.
+    @Test func aMigrationIsNotAdvancedTwiceByTwoPeople() throws {
+        let request = OperationsStage.request(path: ["migration": "m"])
+        func isRefused(_ name: String, _ opened: JSON, _ stored: JSON) throws -> Bool {
+            let decision = try #require(MigrationDecision.all.first { $0.name == name })
+            let confirmed = FormFields.Field("confirmed", .text("yes"))
+            let fields = FormFields(try Self.button(name, opened).fields + [confirmed])
+            if case .invalid = decision.submit(request, fields, OperationsStage.answers(["migration": stored])) {
+                return true
+            }
+            return false
+        }
+        let opened = Self.migration(["step": 1])
+        let advanced = Self.migration(["step": 2, "since": "2026-11-23T05:05:00.000Z", "revision": 8])
+        #expect(try isRefused("advance", opened, advanced))
+        #expect(try !isRefused("advance", opened, opened))
+        #expect(try !isRefused("advance", advanced, advanced), "the page has shown the new step")
+        #expect(try !isRefused("advance", opened, Self.migration(["step": 1, "ready": true])), "the gates passed")
+        let paused = Self.migration(["step": 1, "status": "paused"])
+        #expect(try isRefused("resume", paused, opened))
+        // These are never late.
+        for name in ["pause", "rollback", "rollback-full"] { #expect(try !isRefused(name, opened, advanced)) }
+        let advance = try #require(MigrationDecision.all.first { $0.name == "advance" })
+        let fields = try Self.button("advance", opened)
+        #expect(advance.calls(request, fields, Answers()).map(\.path) == ["migrations/m"])
+        // The version that was shown first goes through the question.
+        var asked = request
+        asked.typed = fields
+        let content = try MigrationPage().content(asked, OperationsStage.answers(["migration": advanced]))
+        let version = try #require(fields["shown"])
+        #expect(OperationsStage.texts(content).contains(version))
+    }
+
     @Test func aRollbackStatesItsCost() throws {
         var request = OperationsStage.request(path: ["migration": "leave-upmc"])
         request.typed = OperationsStage.fields(["ask": "rollback"])

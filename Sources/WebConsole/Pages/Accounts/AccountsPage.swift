@@ -1,3 +1,4 @@
+import Crypto
 import Model
 
 /// The accounts that may use the tenant. Their calls are the console's own, below `console/`, because the native API has no accounts.
@@ -21,7 +22,6 @@ struct AccountsPage: ConsolePage {
             owners > 1
             ? Sentence(mark: .ok, text: text(AccountsText.count(accounts.count, owners)))
             : Sentence(mark: .warn, text: text(AccountsText.onlyOne))
-        let names = accounts.compactMap { $0["name"]?.string }
         return PageContent(
             title: text(AccountsText.title),
             sentence: sentence,
@@ -36,7 +36,7 @@ struct AccountsPage: ConsolePage {
                 Block(
                     width: 6,
                     title: text(AccountsText.change),
-                    body: [.form(ChangeRoleForm.view(names, request.language))],
+                    body: [.form(ChangeRoleForm.view(accounts, request.language))],
                     foot: text(AccountsText.changeNote)
                 ),
             ]
@@ -126,16 +126,24 @@ struct InviteForm: ConsoleForm {
     }
 }
 
-/// Gives an account another role in the tenant, or takes its role away.
+/// Gives an account another role in the tenant, or takes its role away, unless another person has changed the accounts or their roles meanwhile.
 struct ChangeRoleForm: ConsoleForm {
     let name = "role"
     let permission = Permission.administer
     let asksPassword = true
 
     private static let none = "none"
+    /// The hidden field with the version of the roles that the page has shown.
+    private static let shown = "shown"
 
-    static func view(_ names: [String], _ language: Language) -> FormView {
-        FormView(
+    private static func version(_ accounts: [JSON]) -> String {
+        let values = accounts.map { JSON.array([$0["name"] ?? .null, $0["role"] ?? .null]) }
+        return HexCoding.encode(SHA256.hash(data: JSONWriter.bytes(.array(values))).prefix(16))
+    }
+
+    static func view(_ accounts: [JSON], _ language: Language) -> FormView {
+        let names = accounts.compactMap { $0["name"]?.string }
+        return FormView(
             path: "accounts/role",
             fields: [
                 .init(
@@ -154,12 +162,23 @@ struct ChangeRoleForm: ConsoleForm {
                     ),
                     value: Role.analyst.rawValue
                 ),
+                .init(name: shown, label: "", kind: .hidden, value: version(accounts)),
             ],
             submit: AccountsText.changeButton(language)
         )
     }
 
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        fields[Self.shown] == nil ? [] : AccountsPage().calls(request, answers)
+    }
+
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+        if let shown = fields[Self.shown], let stored = answers["accounts"] {
+            guard stored.isSuccess else { return .invalid(FieldErrors(stored)) }
+            if Self.version(stored.body["accounts"]?.array ?? []) != shown {
+                return .invalid(FieldErrors(["": AccountsText.changedMeanwhile(request.language)]))
+            }
+        }
         guard let name = fields["name"], !name.isEmpty else {
             return .invalid(FieldErrors(["name": AccountsText.required(request.language)]))
         }

@@ -28,6 +28,11 @@ enum AccountsText {
     )
     static let none = Text(ko: "역할 없음", en: "No role")
     static let changed = Text(ko: "역할을 변경했습니다.", en: "The role is changed.")
+    static let changedMeanwhile = Text(
+        ko: "이 페이지를 연 뒤 다른 사람이 계정이나 역할을 변경했습니다. 요청은 처리되지 않았습니다. 목록의 현재 역할을 확인한 뒤 다시 저장하세요.",
+        en:
+            "Another person changed the accounts or their roles after you opened the page. Your request was not carried out. Look at the present roles in the list, then save again."
+    )
     static let roleGiven = Text(ko: "이미 있는 계정에 역할을 추가했습니다.", en: "The account exists already and has got the role.")
     static let required = Text(ko: "계정 이름을 입력하세요.", en: "Enter the name of an account.")
     static let onlyOne = Text(

@@ -1,6 +1,7 @@
 import Model
 
-/// A decision about a migration: one button, and one call.
+/// A decision about a migration: one button, and one call. One that goes forward is refused if the migration has another state or step than its page has shown,
+/// because another person, or the gateway, has moved it since.
 struct MigrationDecision: ConsoleForm {
     let name: String
     let permission = Permission.configure
@@ -75,8 +76,39 @@ struct MigrationDecision: ConsoleForm {
         return words(MigrationsText.stage(MigrationParts.stage(first)))
     }
 
+    // MARK: Two people
+
+    /// The hidden field with the version that the page has shown.
+    private static let shown = "shown"
+
+    /// The state and the step, about which a decision is. `revision` would grow also when the gates of the step have passed.
+    private static func version(_ migration: JSON) -> String {
+        ["status", "step", "since"].map { migration[$0]?.lenientString ?? "" }.joined(separator: " ")
+    }
+
+    /// Nobody waits with a pause or a rollback, whatever has happened meanwhile.
+    private var isForward: Bool { !["pause", "rollback", "rollback-full"].contains(name) }
+
+    /// The hidden fields of the button.
+    func fields(_ migration: JSON) -> [PageRequest.Parameter] {
+        isForward ? [PageRequest.Parameter(Self.shown, Self.version(migration))] : []
+    }
+
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        fields[Self.shown] == nil ? [] : MigrationPage().calls(request, answers)
+    }
+
+    /// The error of a decision whose page has shown another state than the present one; nil: it has not, or the form has no version.
+    private func refusal(_ fields: FormFields, _ answers: Answers, _ language: Language) -> FieldErrors? {
+        guard isForward, let shown = fields[Self.shown], let stored = answers["migration"] else { return nil }
+        guard stored.isSuccess else { return FieldErrors(stored) }
+        if Self.version(stored.body) == shown { return nil }
+        return FieldErrors(["": MigrationsText.changedMeanwhile(language)])
+    }
+
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         guard !asks || Confirmation.isGiven(fields) else { return .show }
+        if let refusal = refusal(fields, answers, request.language) { return .invalid(refusal) }
         let isFull = name == "rollback-full"
         let word = isFull ? "rollback" : name
         let path = "migrations/\(APICall.segment(request.path["migration"] ?? ""))/\(word)"

@@ -90,13 +90,15 @@ struct MigrationPage: ConsolePage {
     private static func actions(_ migration: JSON, _ here: String, _ words: Wording) -> [Action] {
         let status = migration["status"]?.string ?? ""
         var actions = MigrationDecision.all.filter { $0.isAllowed(status, migration) }.map { decision -> Action in
+            let fields = decision.fields(migration)
             guard decision.asks else {
-                return .post(label: words(decision.label), path: "\(here)/\(decision.name)")
+                return .post(label: words(decision.label), path: "\(here)/\(decision.name)", fields: fields)
             }
             return Confirmation.button(
                 words(decision.label),
                 decision.name,
                 path: "\(here)/\(decision.name)",
+                fields: fields,
                 isDangerous: decision.isDangerous
             )
         }

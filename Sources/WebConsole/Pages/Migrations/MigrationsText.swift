@@ -235,5 +235,11 @@ enum MigrationsText {
         )
     }
 
+    static let changedMeanwhile = Text(
+        ko: "이 페이지를 연 뒤 마이그레이션의 상태나 단계가 바뀌었습니다. 요청은 처리되지 않았습니다. 현재 상태를 확인한 뒤 다시 결정하세요.",
+        en:
+            "The state or the step of the migration changed after you opened the page. Your request was not carried out. Look at the present state, then decide again."
+    )
+
     static let noneActive = Text(ko: "진행 중인 마이그레이션이 없습니다.", en: "No migration is in progress.")
 }

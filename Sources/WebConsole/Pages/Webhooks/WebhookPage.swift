@@ -55,7 +55,7 @@ struct WebhookPage: ConsolePage {
             Block(
                 width: 6,
                 title: words(WebhooksText.secret),
-                body: [.form(RotateWebhookForm.view(here + "/secret", words))],
+                body: [.form(RotateWebhookForm.view(here + "/secret", webhook, words))],
                 foot: words(WebhooksText.secretNote)
             )
         )
@@ -160,13 +160,16 @@ struct ReplayWebhookForm: ConsoleForm {
     }
 }
 
-/// Gives a webhook a new secret, which is shown once.
+/// Gives a webhook a new secret, which is shown once, unless another person has done so meanwhile: calls are signed with the last two secrets only.
 struct RotateWebhookForm: ConsoleForm {
     let name = "secret"
     let permission = Permission.configure
     let asksPassword = true
 
-    static func view(_ path: String, _ words: Wording) -> FormView {
+    /// The hidden field with the ID of the signing key, which each new secret changes.
+    private static let shown = "shown"
+
+    static func view(_ path: String, _ webhook: WebhookRow, _ words: Wording) -> FormView {
         let options: [(Int, Text)] = [
             (0, KeysText.atOnce), (3600, KeysText.hour), (86_400, KeysText.day), (604_800, KeysText.week),
         ]
@@ -178,13 +181,24 @@ struct RotateWebhookForm: ConsoleForm {
                     label: words(KeysText.overlap),
                     kind: .select(options.map { Filter.Option(value: String($0.0), label: words($0.1)) }),
                     value: "86400"
-                )
+                ),
+                .init(name: shown, label: "", kind: .hidden, value: webhook.json["keyId"]?.string ?? ""),
             ],
             submit: words(WebhooksText.secret)
         )
     }
 
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        fields[Self.shown] == nil ? [] : WebhookPage().calls(request, answers)
+    }
+
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+        if let shown = fields[Self.shown], let stored = answers["webhook"] {
+            guard stored.isSuccess else { return .invalid(FieldErrors(stored)) }
+            if let present = stored.body["keyId"]?.string, present != shown {
+                return .invalid(FieldErrors(["": WebhooksText.replacedMeanwhile(present)(request.language)]))
+            }
+        }
         let overlap = fields["overlapSeconds"].flatMap { Int64($0) } ?? 86_400
         let path = WebhookPage.address(request) + "/secret"
         return .call(APICall("secret", .post, path, body: ["overlapSeconds": .int(overlap)]))

@@ -48,6 +48,13 @@ enum WebhooksText {
         ko: "겹치는 동안 호출에는 서명이 두 개 들어 있습니다.",
         en: "Calls have two signatures until the overlap ends."
     )
+    static func replacedMeanwhile(_ key: String) -> Text {
+        Text(
+            ko: "이 페이지를 연 뒤 다른 사람이 비밀 값을 교체했습니다. 현재 서명 키는 \(key)입니다. 요청은 처리되지 않았습니다. 다시 교체하면 그 이전의 비밀 값은 즉시 만료됩니다.",
+            en:
+                "Another person replaced the secret after you opened the page. The signing key is now \(key). Your request was not carried out. Replacing it again ends the secret before that one at once."
+        )
+    }
     static let newSecret = Text(
         ko: "새 서명 비밀 값입니다. 지금만 표시되므로 받는 쪽에 설정하세요.",
         en: "This is the new signing secret. It is shown only now: configure it at the receiver."
