@@ -7,6 +7,7 @@ import NIOCore
 import Observability
 import Testing
 
+@testable import AccountStore
 @testable import ConsoleHTTP
 @testable import WebConsole
 
@@ -32,6 +33,27 @@ import Testing
         #expect(await value("a", since: changed) == 3)
         #expect(await value("a") == 3)
         #expect(await reads.value("a", maxAge: .zero, { 9 }) == 9, "an old one is read again")
+    }
+
+    /// A browser's tabs that were opened together are checked together.
+    @Test func tabsShareTheCheckOfTheirSession() async throws {
+        let live = LiveUpdates(ConsoleCounts()) { _ in 0 }
+        let count = NIOLockedValueBox(0)
+        func check(_ hash: UInt8, maxAge: Duration = .seconds(3600), fails: Bool = false) async throws {
+            _ = try await live.session([hash], maxAge: maxAge) { () async throws(StoreError) -> ConsoleSession? in
+                count.withLockedValue { $0 += 1 }
+                if fails { throw StoreError(.unavailable, "down") }
+                return nil
+            }
+        }
+        try await check(1)
+        try await check(1)
+        #expect(count.withLockedValue { $0 } == 1)
+        try await check(1, maxAge: .zero)
+        #expect(count.withLockedValue { $0 } == 2, "an old one is read again")
+        try await check(2)
+        #expect(count.withLockedValue { $0 } == 3, "the session of another browser")
+        await #expect(throws: StoreError.self) { try await check(3, fails: true) }
     }
 
     @Test func openPagesAreLimitedByAccountTenantAndNode() throws {

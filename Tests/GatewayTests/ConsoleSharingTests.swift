@@ -69,7 +69,10 @@ extension SharedPages {
         let states = await [first, second]
         #expect(figures.readings == 1)
         let whole = event("sentence", "same", at: 1) + event("block-0", "1", at: 1)
-        for state in states { #expect(text(state?.events(after: 0)) == whole) }
+        for state in states {
+            #expect(text(state?.events(after: 0)) == whole)
+            #expect(state?.events(after: 0).count == 2, "the parts themselves, not a copy of all")
+        }
         // The log has grown, and the next reading is not due.
         let third = await state(of: page, figures, at: 2, since: since, pace: Self.rarely)
         #expect(figures.readings == 1 && third?.version == 1)
@@ -315,9 +318,19 @@ extension SharedPages {
     /// The bytes that the peer has received.
     private struct Writer: ResponseBodyWriter {
         let text: NIOLockedValueBox<String>
+        /// The number of buffers that were written together, of each time.
+        let together = NIOLockedValueBox<[Int]>([])
 
         mutating func write(_ buffer: ByteBuffer) async throws {
             text.withLockedValue { $0 += String(buffer: buffer) }
+        }
+        mutating func write(contentsOf buffers: some Sequence<ByteBuffer>) async throws {
+            var count = 0
+            for buffer in buffers {
+                try await write(buffer)
+                count += 1
+            }
+            together.withLockedValue { $0.append(count) }
         }
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
@@ -340,6 +353,26 @@ extension SharedPages {
             try await follower.run(into: &parts)
         }
         return text.withLockedValue { $0 }
+    }
+
+    /// One write for all parts that a viewer lacks: the connection is flushed once.
+    @Test func aViewerGetsItsPartsTogether() async throws {
+        let (page, figures) = (SharedPage(), Figures())
+        var limits = PageFollower.Limits()
+        (limits.length, limits.interval, limits.heartbeat) = (.zero, .zero, .seconds(3600))
+        let follower = PageFollower(
+            limits: limits,
+            head: { 1 },
+            page: { head, since in
+                await page.current(at: head, since: since, pace: ConsoleSharingTests.often) { _ in
+                    figures.reading(at: head)
+                }
+            },
+            isOpen: { true }
+        )
+        let writer = Writer(text: NIOLockedValueBox(""))
+        try await ResponseStream(to: nil).run(into: writer) { parts in try await follower.run(into: &parts) }
+        #expect(writer.together.withLockedValue { $0 } == [2])
     }
 
     @Test func aRefusedSessionEndsOnlyItsOwnStream() async throws {

@@ -4,50 +4,75 @@ import Model
 import WebConsole
 
 /// An open page of a person: reads its parts, and whether the person may still see it.
-struct FollowedPage: Sendable {
-    let parts: ConsoleParts
-    let caller: ConsoleCaller
-    let match: PageMatch
-    let request: PageRequest
-    let context: CallContext
-    let hash: [UInt8]
+///
+/// A class: a page is open for minutes, and each function that waits would otherwise hold a copy of all this.
+final class FollowedPage: Sendable {
+    private let parts: ConsoleParts
+    private let caller: ConsoleCaller
+    private let match: PageMatch
+    private let request: PageRequest
+    private let context: CallContext
+    private let hash: [UInt8]
+    private let key: PageKey
+
+    /// - Parameters:
+    ///   - parts: those of the listener.
+    ///   - caller: the person.
+    ///   - match: the page.
+    ///   - request: the request for it.
+    ///   - context: the call that opened it.
+    ///   - hash: the digest of the session.
+    init(
+        parts: ConsoleParts,
+        caller: ConsoleCaller,
+        match: PageMatch,
+        request: PageRequest,
+        context: CallContext,
+        hash: [UInt8]
+    ) {
+        self.parts = parts
+        self.caller = caller
+        self.match = match
+        self.request = request
+        self.context = context
+        self.hash = hash
+        key = PageKey(caller, match, request)
+    }
 
     /// Writes until the stream is over.
     ///
     /// - Throws: when the peer is gone.
     func run(into writer: inout ResponseStream.Writer) async throws {
-        let key = PageKey(caller, match, request)
         let page = parts.live.pages.join(key)
         defer { parts.live.pages.leave(key) }
-        try await follower(of: page, key).run(into: &writer)
+        try await follower(of: page).run(into: &writer)
     }
 
-    private func follower(of page: SharedPage, _ key: PageKey) -> PageFollower {
+    private func follower(of page: SharedPage) -> PageFollower {
         PageFollower(
-            head: { await parts.live.head(of: caller.tenant) },
+            head: { await self.parts.live.head(of: self.caller.tenant) },
             page: { head, since in
-                await page.current(at: head, since: since, pace: parts.live.pages.pace) { oldest in
-                    await reading(key, at: head, since: oldest)
+                await page.current(at: head, since: since, pace: self.parts.live.pages.pace) { oldest in
+                    await self.reading(at: head, since: oldest)
                 }
             },
-            isOpen: { try await isOpen() }
+            isOpen: { try await self.isOpen() }
         )
     }
 
     /// Whether the session still exists with the same roles. An open page does not count as its use.
     private func isOpen() async throws -> Bool {
-        let session = try await parts.store.session(hash, isWatching: true)
+        let (store, hash) = (parts.store, hash)
+        let session = try await parts.live.session(hash) { () async throws(StoreError) in
+            try await store.session(hash, isWatching: true)
+        }
         return session?.roles == caller.session.roles
     }
 
-    private func reading(
-        _ key: PageKey,
-        at head: Int64,
-        since: ContinuousClock.Instant
-    ) async -> SharedPage.Reading? {
+    private func reading(at head: Int64, since: ContinuousClock.Instant) async -> SharedPage.Reading? {
         let asked = ContinuousClock.now
         var page = key.request(request, at: parts.clock.now())
-        let read = await answers(key, page, at: head, since: since)
+        let read = await answers(page, at: head, since: since)
         let answered = ContinuousClock.now
         // The time of answers counts once, as that of the page which asked for them.
         defer { parts.live.pages.note(key, ContinuousClock.now - answered + (read.began < asked ? .zero : read.spent)) }
@@ -58,7 +83,6 @@ struct FollowedPage: Sendable {
     }
 
     private func answers(
-        _ key: PageKey,
         _ page: PageRequest,
         at head: Int64,
         since: ContinuousClock.Instant

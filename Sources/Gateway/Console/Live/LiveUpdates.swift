@@ -1,3 +1,4 @@
+import AccountStore
 import GatewayHTTP
 import Model
 import Observability
@@ -32,6 +33,7 @@ package final class LiveUpdates: Sendable {
     private let metrics: ConsoleCounts
     let heads = SharedReads<TenantID, Int64?>()
     private let shared = SharedReads<PageKey, ReadAnswers>(keptFor: LivePace().longest)
+    private let sessions = SharedReads<[UInt8], Result<ConsoleSession?, StoreError>>()
     let pages = SharedPages()
     /// The last offset of a tenant's event log.
     private let readHead: @Sendable (TenantID) async throws(StoreError) -> Int64
@@ -45,6 +47,25 @@ package final class LiveUpdates: Sendable {
     func head(of tenant: TenantID) async -> Int64? {
         let read = readHead
         return await heads.value(tenant, maxAge: .seconds(1)) { try? await read(tenant) }
+    }
+
+    /// The session of an open page, at most a second old: the tabs of a browser have one, and those that were opened together ask for it at the same moment.
+    ///
+    /// - Parameters:
+    ///   - hash: the digest of the session.
+    ///   - maxAge: the largest age of a shared one.
+    ///   - read: reads it.
+    /// - Throws: what `read` throws.
+    /// - Returns: nil: it has ended.
+    func session(
+        _ hash: [UInt8],
+        maxAge: Duration = .seconds(1),
+        _ read: @escaping @Sendable () async throws(StoreError) -> ConsoleSession?
+    ) async throws(StoreError) -> ConsoleSession? {
+        let found = await sessions.value(hash, maxAge: maxAge) { () async -> Result<ConsoleSession?, StoreError> in
+            do throws(StoreError) { return .success(try await read()) } catch { return .failure(error) }
+        }
+        return try found.get()
     }
 
     /// The answers behind pages whose answers are the same for people with the same role, and whose parts are not: read once in the time after which each of

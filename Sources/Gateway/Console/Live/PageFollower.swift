@@ -12,8 +12,9 @@ struct PageFollower: Sendable {
     struct Limits: Sendable {
         /// 5 minutes: shorter than the time limit of common proxies. The page is read at least once, however short it is.
         var length = Duration.seconds(300)
-        /// 15 s between checks of the session, and at most between lines that keep the connection open.
-        var heartbeat = Duration.seconds(15)
+        /// 12 s between checks of the session, and at most between lines that keep the connection open. With the time between questions and the age of a
+        /// shared answer, a page that may not be seen any longer ends within 15 s.
+        var heartbeat = Duration.seconds(12)
         /// Between questions for the page.
         var interval = LiveUpdates.interval
     }
@@ -52,13 +53,9 @@ struct PageFollower: Sendable {
             if let state, state.version > shown {
                 let events = state.events(after: shown)
                 shown = state.version
-                // One by one: nothing is copied for a viewer, so that viewers who open a page, or take it slowly, need no memory of their own for it.
-                // All together have the time of one part, so that a slow reader is checked, and ends, as early as another.
-                let late = ContinuousClock.now + ResponseStream.writeTimeout
-                for event in events {
-                    guard ContinuousClock.now < late, !Task.isShuttingDownGracefully else { return }
-                    try await writer.write(event)
-                }
+                // Nothing is copied for a viewer, so that viewers who open a page, or take it slowly, need no memory of their own for it. All
+                // together have the time of one part, so that a slow reader is checked, and ends, as early as another.
+                try await writer.write(contentsOf: events)
             }
             try await Task.sleep(for: limits.interval)
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully && !Task.isCancelled

@@ -30,21 +30,16 @@ actor SharedPage {
         fileprivate let began: ContinuousClock.Instant
         fileprivate let head: Int64
         fileprivate let parts: [Part]
-        /// The events of the parts that changed with this version.
-        fileprivate let latest: ByteBuffer
 
         /// The events for a viewer that has been sent a version, in buffers that all viewers share; empty: it has everything.
         func events(after shown: Int) -> [ByteBuffer] {
-            if version <= shown { return [] }
-            if version == shown + 1 { return [latest] }
-            return parts.filter { $0.version > shown }.map(\.event)
+            version <= shown ? [] : parts.filter { $0.version > shown }.map(\.event)
         }
     }
 
     private var running: Task<State, Never>?
     private var last: State?
     private var version = 0
-    private var latest = ByteBuffer()
     /// The parts by their ids, as they were sent last.
     private var known: [String: Part] = [:]
 
@@ -96,9 +91,9 @@ actor SharedPage {
         let state: State
         if let reading {
             let parts = changed(reading.fragments, at: reading.head)
-            state = State(version: version, began: reading.began, head: reading.head, parts: parts, latest: latest)
+            state = State(version: version, began: reading.began, head: reading.head, parts: parts)
         } else {
-            state = State(version: 0, began: began, head: head, parts: [], latest: ByteBuffer())
+            state = State(version: 0, began: began, head: head, parts: [])
         }
         last = state
         return state
@@ -106,7 +101,6 @@ actor SharedPage {
 
     /// The parts of the page, and with a new version if one of them has changed.
     private func changed(_ fragments: [Fragment], at head: Int64) -> [Part] {
-        var changes = ByteBuffer()
         var parts: [Part] = []
         for fragment in fragments {
             if let old = known[fragment.id], ByteBuffer(bytes: fragment.event(id: "\(old.offset)")) == old.event {
@@ -115,14 +109,10 @@ actor SharedPage {
             }
             let event = ByteBuffer(bytes: fragment.event(id: "\(head)"))
             let part = Part(version: version + 1, offset: head, event: event)
-            changes.writeImmutableBuffer(event)
             known[fragment.id] = part
             parts.append(part)
         }
-        if changes.readableBytes > 0 {
-            version += 1
-            latest = changes
-        }
+        if parts.contains(where: { $0.version > version }) { version += 1 }
         return parts
     }
 }

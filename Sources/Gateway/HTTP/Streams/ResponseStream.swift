@@ -35,6 +35,15 @@ package struct ResponseStream: Sendable {
             defer { writingSince.withLockedValue { $0 = nil } }
             try await writer.write(buffer)
         }
+
+        /// Writes buffers as one part: they are sent together, and none is copied.
+        ///
+        /// - Throws: when the peer is gone.
+        package mutating func write(contentsOf buffers: [ByteBuffer]) async throws {
+            writingSince.withLockedValue { $0 = .now }
+            defer { writingSince.withLockedValue { $0 = nil } }
+            try await writer.write(contentsOf: buffers)
+        }
     }
 
     /// Runs `body`, which writes the parts, and ends the answer.
