@@ -39,6 +39,9 @@ import Testing
         ] {
             #expect(try await server.query("SELECT current_setting($1) AS v", [.text(name)]).only().text("v") == value)
         }
+        // Texts compare by their bytes, and letters of every alphabet have cases.
+        let locale = "SELECT datcollate || ' ' || datctype AS v FROM pg_database WHERE datname = current_database()"
+        #expect(try await server.query(locale, []).only().text("v") == "C C.UTF-8")
         var status = stat()
         #expect(unsafe stat(cluster.socketDirectory, &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
