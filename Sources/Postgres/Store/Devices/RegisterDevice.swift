@@ -8,8 +8,9 @@ package import PostgresClient
 /// of the two shares its device. An older identity of the same phone also becomes `replaced` if the registration requests it.
 /// A registration with `keepsOwner` fails with `StoreError.taken` if the key belongs to another caller.
 package struct RegisterDevice: StoreWrite {
-    /// 32 registrations in one statement: each locks its key and its token, and the server's lock table has room for 64 locks per session by default.
-    static var setLimit: Int { 32 }
+    /// 64 registrations in one statement: each locks its key and its token, so that the two sets that a node writes at once take 256 locks. The lock table of a
+    /// server has room for 6,400 by default (`max_locks_per_transaction` × `max_connections`).
+    static var setLimit: Int { 64 }
 
     let scope: AppScope
     let key: VendorDeviceKey
