@@ -64,7 +64,6 @@ struct DocumentedCallTests {
             try Mount.commands(request) == [
                 .registration(.register(registration)),
                 .preference(.setPreferences(caller, PreferenceChange(acceptsPush: true))),
-                .preference(.preferences(caller)),
             ]
         )
         let registered = Registered(
@@ -74,13 +73,32 @@ struct DocumentedCallTests {
             platform: .ios,
             wasActive: false
         )
-        let answer = try Mount.answer(
-            request,
-            .registration(.registered(registered)),
-            .preference(.preferencesSet),
-            .preference(.preferences(DevicePreferences(acceptsPush: true, user: "E12345")))
-        )
+        let answer = try Mount.answer(request, .registration(.registered(registered)), .preference(.preferencesSet))
         #expect(answer == call.response)
+    }
+
+    // docs/contracts/ipns.md#2.5: without `PUSH_YN`, the answer names the setting of the device.
+    @Test(arguments: [nil, "Y", "N"] as [String?]) func registrationAnswersTheSetting(_ stated: String?) throws {
+        var body: JSONObject = [
+            "APP_ID": "hr.mobile", "DEVICE_ID": "5B1C…", "USER_CN": "E12345", "PUSH_TOKEN": .string(Fixture.token),
+        ]
+        if let stated { body["PUSH_YN"] = .string(stated) }
+        let request = Mount.request("/ipns/appRegist", .object(body))
+        let caller = DeviceCaller(key: Self.device, token: DeviceToken(stored: Fixture.token))
+        let change = PreferenceChange(acceptsPush: stated == "Y")
+        let commands = try Mount.commands(request)
+        #expect(commands.count == 2)
+        #expect(commands.last == .preference(stated == nil ? .preferences(caller) : .setPreferences(caller, change)))
+        let registered = Registered(
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            key: Self.device,
+            platform: .ios,
+            wasActive: true
+        )
+        let reply = stated == nil ? PreferenceReply.preferences(DevicePreferences(acceptsPush: false)) : .preferencesSet
+        let answer = try Mount.answer(request, .registration(.registered(registered)), .preference(reply))
+        #expect(answer["RT"] == "0000" && answer["PUSH_YN"] == .string(stated ?? "N"))
     }
 
     // docs/contracts/ipns.md#2.7

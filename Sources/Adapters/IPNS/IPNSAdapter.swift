@@ -73,7 +73,8 @@ package struct IPNSAdapter: VendorAdapter {
     }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
-        IPNSResponse(operation: (try? Self.mapped(request, IPNSSettings(settings)))?.operation).answer(replies)
+        let call = try? Self.mapped(request, IPNSSettings(settings))
+        return IPNSResponse(operation: call?.operation, fields: call?.fields).answer(replies)
     }
 
     /// The request, read with the field names of docs/contracts/ipns.md.

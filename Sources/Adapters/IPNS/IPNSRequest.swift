@@ -35,7 +35,8 @@ struct IPNSRequest {
         return [.preference(.setPreferences(DeviceCaller(token: token), change))]
     }
 
-    /// Registers, then applies the call's `PUSH_YN`, then reads the result: a repeated call without it keeps the setting (docs/contracts/ipns.md#2.5).
+    /// Registers, then applies the call's `PUSH_YN`, or reads that of the device for the answer: a repeated call without it keeps the setting
+    /// (docs/contracts/ipns.md#2.5).
     ///
     /// With `keepingOwner`, a `DEVICE_ID` alone is not a proof, because others may know it. Assumed: the device's token proves its owner, and a new token comes with
     /// the user of the device. A call with another token and another user is a stranger's. A device whose token is dead is free (docs/contracts/ipns.md#2.5).
@@ -58,11 +59,9 @@ struct IPNSRequest {
             registration.client.set(.sdkVersion, version)
         }
         let caller = DeviceCaller(key: key, token: token)
-        var commands: [Command] = [.registration(.register(registration))]
-        if let accepts = try fields.flag(.pushYN) {
-            commands.append(.preference(.setPreferences(caller, PreferenceChange(acceptsPush: accepts))))
-        }
-        return commands + [.preference(.preferences(caller))]
+        let accepts = try fields.flag(.pushYN)
+        let preference = accepts.map { PreferenceCommand.setPreferences(caller, PreferenceChange(acceptsPush: $0)) }
+        return [.registration(.register(registration)), .preference(preference ?? .preferences(caller))]
     }
 
     /// The caller: by `DEVICE_ID`, otherwise by `PUSH_TOKEN` (docs/contracts/ipns.md#2.4).

@@ -6,6 +6,8 @@ import Model
 struct IPNSResponse {
     /// Nil for an unknown call.
     let operation: IPNSCall?
+    /// The fields of the call. Nil if it cannot be read.
+    let fields: IPNSFields?
 
     /// The answer to the replies of the commands; the first refusal determines it.
     func answer(_ replies: [Reply]) -> VendorResponse {
@@ -32,10 +34,8 @@ struct IPNSResponse {
     private func body(_ replies: [Reply]) -> JSONObject? {
         switch (operation, replies.first) {
         case (.appRegist, .registration(.registered(let device))):
-            guard case .preference(.preferences(let preferences))? = replies.last else { return nil }
-            return Self.success([
-                ("DEVICE_ID", .string(device.key.rawValue)), ("PUSH_YN", Self.flag(preferences.acceptsPush)),
-            ])
+            guard let accepts = accepts(replies.last) else { return nil }
+            return Self.success([("DEVICE_ID", .string(device.key.rawValue)), ("PUSH_YN", Self.flag(accepts))])
         case (.getConfig, .preference(.preferences(let preferences))): return Self.config(preferences)
         case (.getMsgs, .inbox(.history(let entries))):
             return Self.success([("COUNT", .int(entries.count)), ("LIST", .array(entries.map(Self.item)))])
@@ -44,6 +44,15 @@ struct IPNSResponse {
             return Self.success([("REMAIN", .int(remaining)), ("LIST", .array(entries.map(Self.item)))])
         case (.send, .submission(.addressed(let sent))): return Self.accepted(sent)
         default: return nil  // every other pair is a bug of the gateway
+        }
+    }
+
+    /// Whether a registered device accepts pushes: what the call has set, otherwise what it has read.
+    private func accepts(_ reply: Reply?) -> Bool? {
+        switch reply {
+        case .preference(.preferencesSet): (try? fields?.flag(.pushYN)).flatMap(\.self)
+        case .preference(.preferences(let preferences)): preferences.acceptsPush
+        default: nil  // another reply would be a bug of the gateway
         }
     }
 
