@@ -360,7 +360,7 @@ var parts: [Part] = [
             certificates, crypto, httpTypes, lifecycle, locks, log, metrics, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
-            .product("NIOHTTPTypes", .nioExtras),
+            .product("NIOHTTPTypes", .nioExtras), .product("NIOHTTPTypesHTTP1", .nioExtras),
         ]
     ),
     .library(
@@ -676,7 +676,8 @@ var parts: [Part] = [
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"), .ours("Secrets"),
             .ours("SignedTokens"), .ours("TestKit"), .ours("TransferStore"), .ours("UpstreamSupport"),
-            .ours("push-gateway"), argumentParser, hummingbird, httpTypes, locks, log, nioCore,
+            .ours("push-gateway"), argumentParser, hummingbird, httpTypes, locks, log, nioCore, nioHTTP1,
+            .product("NIOHTTPTypesHTTP1", .nioExtras),
         ]
     ),
     .tests(

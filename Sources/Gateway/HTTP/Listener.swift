@@ -34,9 +34,9 @@ package enum Listener {
             idleTimeout: idleTimeout
         )
         let server = HTTPServerBuilder { respond in
-            let http1 = HTTP1Channel(responder: respond, configuration: configuration)
-            guard let tls else { return through(proxied, connections, http1) }
-            return through(proxied, connections, CertificateChannel(base: http1, certificate: tls))
+            let calls = CallChannel(base: HTTP1Channel(responder: respond, configuration: configuration))
+            guard let tls else { return through(proxied, connections, calls) }
+            return through(proxied, connections, CertificateChannel(base: calls, certificate: tls))
         }
         return Application(
             responder: responder,
