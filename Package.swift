@@ -256,10 +256,12 @@ var parts: [Part] = [
 
     // Transports.
     .library("Bytes", path: "Sources/HTTP2/Bytes", []),
+    // Tasks on event loops. It is below HTTP2 because its one line runs a job of the runtime, which is unsafe.
+    .library("LoopTasks", path: "Sources/HTTP2/Loops", [nioCore]),
     .library(
         "HTTP2",
         path: "Sources/HTTP2",
-        exclude: ["Bytes"],
+        exclude: ["Bytes", "Loops"],
         [.ours("Bytes"), .ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]
     ),
     .library("APNs", [.ours("ApplePayload"), .ours("Bytes"), .ours("HTTP2"), .ours("Model"), locks]),
@@ -355,8 +357,8 @@ var parts: [Part] = [
         "GatewayHTTP",
         path: "Sources/Gateway/HTTP",
         [
-            .ours("Model"), .ours("Observability"), .ours("Routing"), .ours("Traces"), tracing, hummingbird,
-            hummingbirdCore,
+            .ours("LoopTasks"), .ours("Model"), .ours("Observability"), .ours("Routing"), .ours("Traces"), tracing,
+            hummingbird, hummingbirdCore,
             certificates, crypto, httpTypes, lifecycle, locks, log, metrics, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),

@@ -52,4 +52,15 @@ package enum BodyInflater {
         call.headers[.contentEncoding] = nil
         return nil
     }
+
+    /// As `inflate`, on the thread for large bodies: the result may have many megabytes, and a call must not keep its event loop for as long.
+    package static func inflateLarge(_ call: inout VendorRequest, limitBytes: Int) async -> AdapterError.Code? {
+        let (inflated, code) = await LargeBodies.parse { [call] () -> (VendorRequest, AdapterError.Code?) in
+            var inflated = call
+            let code = BodyInflater.inflate(&inflated, limitBytes: limitBytes)
+            return (inflated, code)
+        }
+        call = inflated
+        return code
+    }
 }

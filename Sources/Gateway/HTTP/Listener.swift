@@ -1,6 +1,7 @@
 package import Hummingbird
 import HummingbirdCore
 package import Logging
+import LoopTasks
 package import NIOCore
 import Observability
 package import ServiceLifecycle
@@ -35,8 +36,8 @@ package enum Listener {
         )
         let server = HTTPServerBuilder { respond in
             let calls = CallChannel(base: HTTP1Channel(responder: respond, configuration: configuration))
-            guard let tls else { return through(proxied, connections, calls) }
-            return through(proxied, connections, CertificateChannel(base: calls, certificate: tls))
+            guard let tls else { return through(proxied, connections, calls, of: kind) }
+            return through(proxied, connections, CertificateChannel(base: calls, certificate: tls), of: kind)
         }
         return Application(
             responder: responder,
@@ -64,10 +65,33 @@ package enum Listener {
     private static func through(
         _ proxied: ProxiedClients?,
         _ connections: ConnectionLimit?,
-        _ channel: some ServerChildChannel
+        _ channel: some ServerChildChannel,
+        of kind: Kind
     ) -> any ServerChildChannel {
-        proxied.map { clients in
-            ProxiedChannel(base: channel, clients: clients) { connections?.admits($0, $1) ?? true }
-        } ?? channel
+        guard let proxied else { return placed(channel, of: kind) }
+        return placed(ProxiedChannel(base: channel, clients: proxied) { connections?.admits($0, $1) ?? true }, of: kind)
+    }
+
+    /// Calls of devices and back ends are short, and run where their bytes arrive. Pages and metrics take longer to write.
+    private static func placed(_ channel: some ServerChildChannel, of kind: Kind) -> any ServerChildChannel {
+        switch kind {
+        case .http, .https: return LoopChannel(base: channel)
+        case .admin, .console: return channel
+        }
+    }
+}
+
+/// Runs the calls of a connection on its event loop.
+struct LoopChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        base.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: Base.Value, logger: Logger) async {
+        await withTaskExecutorPreference(LoopExecutor(value.channel.eventLoop)) {
+            await base.handle(value: value, logger: logger)
+        }
     }
 }

@@ -28,8 +28,11 @@ package struct NativeRouter: Sendable {
 
     package static let documentPath = "/openapi.json"
 
+    /// Leaves the event loop of the call's connection: some operations take longer than other calls should wait.
     package func respond(to request: Request, context: CallContext) async throws -> Response {
-        try await responder.respond(to: request, context: context)
+        try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await responder.respond(to: request, context: context)
+        }
     }
 }
 

@@ -174,7 +174,7 @@ final class VendorEndpoint: Sendable {
                     let bytes = limitBytes + call.body.count
                     hold.room = try await bodies.room(bytes: bytes, address: call.remoteAddress)
                 } catch { return limited(error, call, adapter, &record) }
-                if let code = BodyInflater.inflate(&call, limitBytes: limitBytes) {
+                if let code = await BodyInflater.inflateLarge(&call, limitBytes: limitBytes) {
                     return refused(code, call, adapter, &record)
                 }
             }
@@ -259,7 +259,7 @@ final class VendorEndpoint: Sendable {
             if case .refused(let reason) = verdict {
                 return refusedSender(reason, call, adapter, binding, shown, &record)
             }
-            let commands = withBodyHash(try await decoded(call, adapter, settings), call.body)
+            let commands = try await decoded(call, adapter, settings)
             limits.admitted(shown, by: verdict)
             let scope = scope(of: call, caller, adapter, binding, verdict)
             let names = CallNames([], isOfDevice: caller == .device)
@@ -316,13 +316,16 @@ final class VendorEndpoint: Sendable {
         try await LargeBodies.parse { () throws(AdapterError) in try adapter.locate(call) }
     }
 
+    /// The commands of a call; of a large one on the thread for large bodies.
     private func decoded(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings
     ) async throws(AdapterError) -> [Command] {
-        guard isLarge(call) else { return try adapter.decode(call, settings: settings) }
-        return try await LargeBodies.parse { () throws(AdapterError) in try adapter.decode(call, settings: settings) }
+        guard isLarge(call) else { return withBodyHash(try adapter.decode(call, settings: settings), call.body) }
+        return try await LargeBodies.parse { [self] () throws(AdapterError) -> [Command] in
+            withBodyHash(try adapter.decode(call, settings: settings), call.body)
+        }
     }
 
     /// Performs the commands of a call and their sequels.
