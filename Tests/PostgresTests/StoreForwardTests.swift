@@ -216,6 +216,42 @@ import Testing
         #expect(try await Set(bodies(fixture)) == ["0", "1", "2"])
     }
 
+    /// The bodies of the calls of all queues, each queue in its order, by the body of its first call.
+    private func drained(_ fixture: StoreFixture) async throws -> [String: [String]] {
+        var found: [String: [String]] = [:]
+        for first in try await claim(fixture) {
+            var bodies = [text(first)]
+            var lease = first
+            while case .next(let next) = try await store(fixture).settle(lease, by: "node-1", for: .seconds(60)) {
+                bodies.append(text(next))
+                lease = next
+            }
+            found[bodies[0]] = bodies
+        }
+        return found
+    }
+
+    /// The queues of a set are written at once, whether they are new or not, and with calls of one or of several kinds.
+    @Test func theCallsOfASetKeepTheirOrderInTheirQueues() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await forward(fixture, "1", about: ForwardedSubject(device: "k1"))
+        _ = try await forward(fixture, "r1", .receipt, about: ForwardedSubject(device: "k3"))
+        let rows: [(VendorDeviceKey, String, CallKind)] = [
+            ("k3", "r2", .receipt), ("k1", "r", .receipt), ("k2", "a", .device), ("k1", "x", .device),
+            ("k1", "x", .device), ("k3", "r3", .receipt), ("k2", "b", .receipt), ("k4", "only", .user),
+        ]
+        let operations = rows.map { ForwardCalls(call($0.1, $0.2), about: ForwardedSubject(device: $0.0)) }
+        let outcomes = try await fixture.call.run(try fixture.joined(operations), tenant: fixture.acme.rawValue)
+            .map { try $0.text("outcome") }
+        var expected = Array(repeating: "waiting", count: rows.count)
+        expected[4] = "merged"
+        #expect(outcomes == expected)
+        #expect(
+            try await drained(fixture)
+                == ["1": ["1", "r", "x"], "r1": ["r1", "r2", "r3"], "a": ["a", "b"], "only": ["only"]]
+        )
+    }
+
     @Test func aCallOfAKnownDeviceIsOrderedWithItsUser() async throws {
         let fixture = try await StoreFixture.make()
         try await register(fixture, "k1", user: "u1")

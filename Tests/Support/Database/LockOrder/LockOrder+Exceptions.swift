@@ -52,7 +52,6 @@ extension LockOrder {
         Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("end_upstream_calls", "upstream_call", after: "upstream_user", "call by call, in the order of keys"),
-        Exception("forward_calls", "outbox_queue", after: "outbox", "queue by queue, in the order of their keys"),
         Exception("import_people > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("import_people > put_group", "name:groups user_group", "group by group, in the order of names"),
         Exception("tag_device", "identity", after: "identity_tag", "identity by identity, in the order of ids"),

@@ -1,0 +1,3 @@
+-- `forward_calls` adds the calls of a set with one statement for their queues and one for the calls.
+-- Oldest program: 39
+-- Routines: cd9c5e785072c4e0
