@@ -173,6 +173,7 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
     @Test func aForeignHeadPassesTheFrameworkUnchanged() {
         let foreign = fields([
             ("dATE", "yesterday"), ("X-Request-ID", "theirs"), ("A", "1"), ("Server", "nginx"), ("A", "2"),
+            ("Date", "last"), ("date", "week"), ("sERVER", "too"), ("x-request-id", "small"), ("X-Request-Id", "large"),
         ])
         var passing = ForeignHead.kept(foreign)
         passing[.date] = "today"

@@ -10,15 +10,23 @@ package enum ForeignHead {
     private static let marker = HTTPField.Name("x-push-gateway-foreign")
     private static let prefix = "x-push-gateway-kept-"
     /// Fields that the gateway writes into its own answers.
-    private static let ownNames: Set<String> = ["date", "server", "x-request-id"]
+    private static let ownNames = ["date", "server", "x-request-id"]
+    /// Their usual spellings, with the names under which these pass: making a name copies and checks each of its bytes, and nearly every answer has two of them.
+    private static let usual: [(own: HTTPField.Name, kept: HTTPField.Name)] =
+        ["Date", "date", "Server", "server", "X-Request-Id", "X-Request-ID", "x-request-id"].compactMap { spelling in
+            guard let own = HTTPField.Name(spelling), let kept = HTTPField.Name(prefix + spelling) else { return nil }
+            return (own, kept)
+        }
 
     /// The fields of a foreign head in the form in which they pass the framework. The first one marks them.
     package static func kept(_ fields: HTTPFields) -> HTTPFields {
         guard let marker else { return fields }
         var kept = HTTPFields()
+        // The framework appends three.
+        kept.reserveCapacity(fields.count + 4)
         kept.append(HTTPField(name: marker, value: "1"))
-        for field in fields where field.name != marker && !field.name.canonicalName.hasPrefix(prefix) {
-            if ownNames.contains(field.name.canonicalName), let name = HTTPField.Name(prefix + field.name.rawName) {
+        for field in fields where field.name != marker && !isKept(field.name) {
+            if isOwn(field.name), let name = keptName(field.name) {
                 kept.append(HTTPField(name: name, value: field.value))
             } else {
                 kept.append(field)
@@ -32,16 +40,28 @@ package enum ForeignHead {
         // Others append their fields.
         guard let marker, fields.first?.name == marker else { return nil }
         var restored = HTTPFields()
-        for field in fields where field.name != marker && !ownNames.contains(field.name.canonicalName) {
-            if field.name.canonicalName.hasPrefix(prefix),
-                let name = HTTPField.Name(String(field.name.rawName.dropFirst(prefix.utf8.count)))
-            {
+        restored.reserveCapacity(fields.count)
+        for field in fields where field.name != marker && !isOwn(field.name) {
+            if isKept(field.name), let name = ownName(field.name) {
                 restored.append(HTTPField(name: name, value: field.value))
             } else {
                 restored.append(field)
             }
         }
         return restored
+    }
+
+    private static func isOwn(_ name: HTTPField.Name) -> Bool { ownNames.contains(name.canonicalName) }
+
+    private static func isKept(_ name: HTTPField.Name) -> Bool { name.canonicalName.hasPrefix(prefix) }
+
+    private static func keptName(_ name: HTTPField.Name) -> HTTPField.Name? {
+        usual.first { $0.own.rawName == name.rawName }?.kept ?? HTTPField.Name(prefix + name.rawName)
+    }
+
+    private static func ownName(_ name: HTTPField.Name) -> HTTPField.Name? {
+        usual.first { $0.kept.rawName == name.rawName }?.own
+            ?? HTTPField.Name(String(decoding: name.rawName.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
     }
 }
 
