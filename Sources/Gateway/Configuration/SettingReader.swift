@@ -17,11 +17,7 @@ struct SettingReader {
     /// A number in a range; nil: not set.
     ///
     /// - Throws: `ConfigurationProblem`.
-    func number(
-        _ key: ConfigKey,
-        _ name: String,
-        in range: ClosedRange<Int>
-    ) throws(ConfigurationProblem) -> Int? {
+    func number(_ key: ConfigKey, _ name: String, in range: ClosedRange<Int>) throws(ConfigurationProblem) -> Int? {
         guard let text = text(key) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw ConfigurationProblem(setting: name, problem: "must be \(range.lowerBound) to \(range.upperBound)")

@@ -17,11 +17,7 @@ struct ForwardOrder: Sendable {
     /// The commands of the call so far: they name whom it is about.
     private var commands: [Command] = []
 
-    init(
-        _ call: ForwardedCall,
-        isComplete: (@Sendable ([Reply]) -> Bool)?,
-        includesRefused: Bool = false
-    ) {
+    init(_ call: ForwardedCall, isComplete: (@Sendable ([Reply]) -> Bool)?, includesRefused: Bool = false) {
         self.call = call
         self.isComplete = isComplete
         self.includesRefused = includesRefused

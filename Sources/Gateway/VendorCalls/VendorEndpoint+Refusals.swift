@@ -22,11 +22,7 @@ extension VendorEndpoint {
 
     /// The answer to a call whose beginning names a binding that does not exist.
     @inline(never)
-    func unbound(
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
+    func unbound(_ call: VendorRequest, _ adapter: any VendorAdapter, _ record: inout CallRecord) -> VendorResponse {
         guard let (key, caller) = try? adapter.locate(call) else {
             return refused(.unknownBinding, call, adapter, &record)
         }
@@ -97,11 +93,7 @@ extension VendorEndpoint {
 
     /// The answer to a call whose body took too long to arrive.
     @inline(never)
-    func tooSlow(
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
+    func tooSlow(_ call: VendorRequest, _ adapter: any VendorAdapter, _ record: inout CallRecord) -> VendorResponse {
         limits.limiter.refused(FixedLimit.bodyTime)
         return refused(.timedOut, call, adapter, &record)
     }

@@ -36,11 +36,7 @@ extension VendorEndpoint {
     }
 
     /// Whether the rules that are remembered proxy a call. True for one that has not arrived: it is read then, and asks again.
-    private func isProxied(
-        _ call: VendorRequest?,
-        _ adapter: any VendorAdapter,
-        _ known: BoundCall
-    ) async -> Bool {
+    private func isProxied(_ call: VendorRequest?, _ adapter: any VendorAdapter, _ known: BoundCall) async -> Bool {
         guard let routes = known.routes else { return false }
         guard var arrived = call else { return true }
         arrived.headers = ProxyHeaders.endToEnd(arrived.headers)
