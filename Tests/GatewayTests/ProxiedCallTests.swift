@@ -57,6 +57,10 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         let arrived = fields([("Connection", "x-tags, host"), ("X-Tags", "a"), ("Host", "h"), ("X-Other", "b")])
         #expect(lines(ProxyHeaders.endToEnd(arrived)) == ["Host: h", "X-Other: b"])
         #expect(lines(ProxyHeaders.endToEnd(fields([("X-Tags", "a")]))) == ["X-Tags: a"])
+        let kept = fields([
+            ("Connection", "keep-alive"), ("connection", "x-tags"), ("X-Tags", "a"), ("Keep-Alive", "9"), ("A", "1"),
+        ])
+        #expect(lines(ProxyHeaders.endToEnd(kept)) == ["A: 1"])
     }
 
     // A caller could hide a loop by naming Via as a field of its connection.

@@ -58,10 +58,9 @@ enum ProxyHeaders {
     /// The names that `Connection` lists. `Via` stays, because a caller could otherwise hide a loop; `Host`, because it says to whom the call is addressed.
     private static func connectionFields(_ fields: HTTPFields) -> Set<String> {
         var named: Set<String> = []
-        for value in fields[values: .connection] {
-            for name in value.split(separator: ",") {
-                named.insert(name.lowercased().filter { $0 != " " && $0 != "\t" })
-            }
+        // Nearly every value is the name of a field that is one of the connection anyway.
+        for value in fields[values: .connection] where value != "keep-alive" && value != "Keep-Alive" {
+            for key in value.split(separator: ",") { named.insert(key.lowercased().filter { $0 != " " && $0 != "\t" }) }
         }
         return named.subtracting(["via", "host"])
     }
