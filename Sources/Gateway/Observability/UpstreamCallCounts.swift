@@ -19,6 +19,11 @@ package final class UpstreamCallCounts: Sendable {
         case busy
         case loop
 
+        /// The same for all statuses with one first digit.
+        var counted: Outcome {
+            if case .answered(let status) = self { .answered(status: status / 100 * 100) } else { self }
+        }
+
         var label: String {
             switch self {
             case .answered(let status): "\(status / 100)xx"
@@ -35,7 +40,7 @@ package final class UpstreamCallCounts: Sendable {
     private struct Key: Hashable {
         var credential: CredentialKey
         var kind: CallKind
-        var outcome: String
+        var outcome: Outcome
     }
 
     private struct State {
@@ -49,10 +54,10 @@ package final class UpstreamCallCounts: Sendable {
     package init() {}
 
     package func count(_ credential: CredentialKey, _ kind: CallKind, _ outcome: Outcome) {
-        let key = Key(credential: credential, kind: kind, outcome: outcome.label)
+        let key = Key(credential: credential, kind: kind, outcome: outcome.counted)
         let counter = state.withLockedValue { state in
             if let known = state.counters[key] { return known }
-            let labels = [Self.label(credential), ("kind", kind.rawValue), ("outcome", key.outcome)]
+            let labels = [Self.label(credential), ("kind", kind.rawValue), ("outcome", outcome.label)]
             let made = MetricName.upstreamCalls.counter(labels)
             state.counters[key] = made
             return made
