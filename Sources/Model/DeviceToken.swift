@@ -13,10 +13,9 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Returns nil unless the text has an even number of hex digits, at least 2 and at most `maximumLength`.
     package init?(apns text: String) {
-        let bytes = text.utf8
-        guard !bytes.isEmpty, bytes.count <= Self.maximumLength, bytes.count.isMultiple(of: 2),
-            bytes.allSatisfy({ HexCoding.value(of: $0) != nil })
-        else { return nil }
+        let count = text.utf8.count
+        guard count > 0, count <= Self.maximumLength, count.isMultiple(of: 2) else { return nil }
+        if text.hasByte(where: { HexCoding.value(of: $0) == nil }) { return nil }
         self.text = text.lowercased()
     }
 

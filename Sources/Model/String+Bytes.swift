@@ -1,8 +1,11 @@
 extension String {
     /// Whether the text contains a byte. `utf8.contains` tests the form of the text again for each of its bytes.
-    package func hasByte(_ byte: UInt8) -> Bool {
+    package func hasByte(_ byte: UInt8) -> Bool { hasByte { $0 == byte } }
+
+    /// Whether the text contains such a byte.
+    @inline(__always) func hasByte(where isSought: (UInt8) -> Bool) -> Bool {
         let bytes = utf8Span.span
-        for index in bytes.indices where bytes[index] == byte { return true }
+        for index in bytes.indices where isSought(bytes[index]) { return true }
         return false
     }
 

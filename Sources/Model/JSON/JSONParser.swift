@@ -106,12 +106,9 @@ package struct JSONParser {
         return true
     }
 
-    private mutating func literal(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
-        let text = Array(word.description.utf8)
-        guard bytes.count - index >= text.count, bytes[index..<(index + text.count)].elementsEqual(text) else {
-            throw fault("not a value")
-        }
-        index += text.count
+    private mutating func literal(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
+        guard bytes[index...].starts(with: word.utf8) else { throw fault("not a value") }
+        index += word.utf8.count
         return value
     }
 

@@ -41,7 +41,7 @@ package enum JSONWriter {
         out.append(UInt8(ascii: "\""))
         defer { out.append(UInt8(ascii: "\"")) }
         // Fast path: nearly every text needs no escape and is appended at once.
-        guard string.utf8.contains(where: needsEscape) else { return out.append(contentsOf: string.utf8) }
+        guard string.hasByte(where: needsEscape) else { return out.append(contentsOf: string.utf8) }
         for byte in string.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(contentsOf: [UInt8(ascii: "\\"), byte])

@@ -52,7 +52,7 @@ package struct RationalOwlFields: Sendable {
         switch object[key] {
         case nil, .null: return nil
         case .string(let text), .number(let text):
-            guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw invalid(key) }
+            guard text.utf8.count <= limit, !text.hasByte(0) else { throw invalid(key) }
             return text.isEmpty ? nil : text
         case .bool, .array, .object: throw invalid(key)
         }

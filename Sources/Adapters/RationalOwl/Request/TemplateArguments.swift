@@ -58,7 +58,7 @@ struct TemplateArguments {
     }
 
     private static func isStorable(_ text: String) -> Bool {
-        text.utf8.count <= RationalOwlLimits.textRawBytes && !text.utf8.contains(0)
+        text.utf8.count <= RationalOwlLimits.textRawBytes && !text.hasByte(0)
             && KoreanText.byteCount(text) <= RationalOwlLimits.textBytes
     }
 }

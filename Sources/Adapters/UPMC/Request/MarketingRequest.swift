@@ -12,7 +12,7 @@ struct MarketingRequest {
 
     func required(_ name: String) throws(AdapterError) -> String {
         guard let text = object[name]?.lenientString, !text.isEmpty else { throw AdapterError(.missing, field: name) }
-        guard text.utf8.count <= UPMCLimits.identifierBytes, !text.utf8.contains(0) else {
+        guard text.utf8.count <= UPMCLimits.identifierBytes, !text.hasByte(0) else {
             throw AdapterError(.invalid, field: name)
         }
         return text

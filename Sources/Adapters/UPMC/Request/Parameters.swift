@@ -77,7 +77,7 @@ struct Parameters {
     /// - Throws: `AdapterError(.invalid)` if it is longer than `limit` bytes or contains a NUL, which PostgreSQL cannot store.
     func text(_ name: String, limit: Int = UPMCLimits.identifierBytes) throws(AdapterError) -> String? {
         guard let text = all(name).last else { return nil }
-        guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw AdapterError(.invalid, field: name) }
+        guard text.utf8.count <= limit, !text.hasByte(0) else { throw AdapterError(.invalid, field: name) }
         return text
     }
 

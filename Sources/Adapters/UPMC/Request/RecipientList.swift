@@ -13,7 +13,7 @@ enum RecipientList {
         var seen: Set<String> = []
         var users: [UserID] = []
         for name in names where seen.insert(name).inserted {
-            guard name.utf8.count <= UPMCLimits.identifierBytes, !name.utf8.contains(0) else {
+            guard name.utf8.count <= UPMCLimits.identifierBytes, !name.hasByte(0) else {
                 throw AdapterError(.invalid, field: "CUID")
             }
             users.append(UserID(name))
@@ -39,7 +39,7 @@ enum RecipientList {
         var bytes = file[...]
         // The byte order mark that spreadsheets write.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
-        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+        guard let text = String(validating: bytes, as: UTF8.self), !text.hasByte(0) else {
             throw AdapterError(.unreadable)
         }
         var rows: [UserVariables] = []

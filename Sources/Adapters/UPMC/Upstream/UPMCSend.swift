@@ -136,7 +136,7 @@ struct UPMCSend {
         if settings.decodesMessageTwice, PercentCoding.decodeAgain(text) != nil { text = PercentCoding.encode(text) }
         guard text.utf8.count <= UPMCLimits.textBytes else { throw AdapterError(.tooLarge, field: "MESSAGE") }
         // A receiver refuses a NUL, which only a text that was encoded twice can contain.
-        guard !text.utf8.contains(0) else { throw AdapterError(.invalid, field: "MESSAGE") }
+        guard !text.hasByte(0) else { throw AdapterError(.invalid, field: "MESSAGE") }
         return text
     }
 
