@@ -30,7 +30,7 @@ package struct JSONObject: Sendable, Hashable {
     /// A linear search of 16 keys is faster than one hash, and nearly every object is that small. Above it, a linear search would let a peer cause high costs.
     private static let scanLimit = 16
 
-    package init() {}
+    package init(reserving count: Int = 0) { if count > 0 { pairs.reserveCapacity(count) } }
 
     package init(_ pairs: some Sequence<(String, JSON)>) {
         self.pairs.reserveCapacity(pairs.underestimatedCount)

@@ -68,7 +68,8 @@ package struct JSONParser {
     }
 
     private mutating func objectBody() throws(JSONError) -> JSON {
-        var object = JSONObject()
+        // The fields of a call at once. The objects in them may be many.
+        var object = JSONObject(reserving: depth == 1 ? 8 : 0)
         skipSpace()
         if take(UInt8(ascii: "}")) { return .object(object) }
         while true {

@@ -30,7 +30,7 @@ package struct StatementBatch: Sendable {
         guard let first = batches.first else { return nil }
         var statement = first.shared
         for column in first.row.indices {
-            guard let array = PostgresValue.array(of: batches.map { $0.row[column] }) else { return nil }
+            guard let array = PostgresValue.array(of: column, in: batches) else { return nil }
             statement.parameters.append(array)
         }
         return statement
@@ -138,13 +138,13 @@ extension Transaction {
 }
 
 extension PostgresValue {
-    /// An array of values of one type; nil for types that cannot be merged.
-    fileprivate static func array(of values: [PostgresValue]) -> PostgresValue? {
-        switch values.first {
-        case .text: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
-        case .uuid: .uuids(values.map { if case .uuid(let uuid) = $0 { uuid } else { nil } })
-        case .timestamp: .timestamps(values.map { if case .timestamp(let time) = $0 { time } else { nil } })
-        case .bytes: .byteArrays(values.map { if case .bytes(let bytes) = $0 { bytes } else { nil } })
+    /// An array of one value of each call, which are of one type; nil for types that cannot be merged.
+    fileprivate static func array(of column: Int, in batches: [StatementBatch]) -> PostgresValue? {
+        switch batches.first?.row[column] {
+        case .text: .texts(batches.map { if case .text(let text) = $0.row[column] { text } else { nil } })
+        case .uuid: .uuids(batches.map { if case .uuid(let uuid) = $0.row[column] { uuid } else { nil } })
+        case .timestamp: .timestamps(batches.map { if case .timestamp(let at) = $0.row[column] { at } else { nil } })
+        case .bytes: .byteArrays(batches.map { if case .bytes(let bytes) = $0.row[column] { bytes } else { nil } })
         default: nil
         }
     }

@@ -91,6 +91,8 @@ package struct IPNSFields: Sendable {
     }
 
     private mutating func take(_ object: JSONObject, _ names: [String: Key]) {
+        // Nearly all fields of a call are known ones.
+        entries.reserveCapacity(entries.count + min(object.count, Self.spelled.count))
         for (name, value) in object.pairs {
             if names.isEmpty, let key = Self.spelled[name] {
                 put(key, value)
