@@ -118,30 +118,37 @@ private final class BodyWatch: Sendable {
     }
 
     private struct State {
-        /// One entry per call in progress, a number that the listeners bound.
-        var entries: [UInt64: Entry] = [:]
-        var next: UInt64 = 0
+        /// One place per call in progress, a number that the listeners bound; nil: free.
+        var entries: [Entry?] = []
+        var free: [Int] = []
         var isScheduled = false
     }
 
     private let state = NIOLockedValueBox(State())
 
+    /// Returns a ticket for `ended`, which must be called once.
     func begins(
         _ channel: any Channel,
         until deadline: ContinuousClock.Instant,
         sharing bodies: LargeBodies? = nil
-    ) -> UInt64 {
-        let (ticket, starts) = state.withLockedValue { state in
-            state.next += 1
-            state.entries[state.next] = Entry(channel: channel, deadline: deadline, bodies: bodies)
+    ) -> Int {
+        let entry = Entry(channel: channel, deadline: deadline, bodies: bodies)
+        let (ticket, starts) = state.withLockedValue { state -> (Int, Bool) in
+            let ticket = state.free.popLast() ?? state.entries.count
+            if ticket == state.entries.count { state.entries.append(entry) } else { state.entries[ticket] = entry }
             defer { state.isScheduled = true }
-            return (state.next, !state.isScheduled)
+            return (ticket, !state.isScheduled)
         }
         if starts { schedule(on: channel.eventLoop) }
         return ticket
     }
 
-    func ended(_ ticket: UInt64) { state.withLockedValue { _ = $0.entries.removeValue(forKey: ticket) } }
+    func ended(_ ticket: Int) {
+        state.withLockedValue { state in
+            state.entries[ticket] = nil
+            state.free.append(ticket)
+        }
+    }
 
     /// Schedules the next check on the event loop of the connection whose read began first. The loop owns the check.
     private func schedule(on loop: any EventLoop) {
@@ -151,9 +158,10 @@ private final class BodyWatch: Sendable {
     /// Ends late reads, and schedules the next check while any read remains.
     private func endLate(on loop: any EventLoop) {
         let now = ContinuousClock.now
-        let late = state.withLockedValue { state in
-            if state.entries.isEmpty { state.isScheduled = false }
-            return state.isScheduled ? state.entries.values.filter { $0.isLate(at: now) }.map(\.channel) : nil
+        let late = state.withLockedValue { state -> [any Channel]? in
+            if state.free.count == state.entries.count { state.isScheduled = false }
+            guard state.isScheduled else { return nil }
+            return state.entries.compactMap { entry in entry.flatMap { $0.isLate(at: now) ? $0.channel : nil } }
         }
         guard let late else { return }
         for channel in late {
