@@ -215,6 +215,14 @@ struct AudiencePagesTests {
             }.calls
             #expect(calls.last?.path == path)
         }
+        // An app of the address is known at once.
+        for page in [UsersPage(), GroupsPage()] as [any ConsolePage] {
+            func first(_ query: KeyValuePairs<String, String>) -> [String] {
+                page.calls(ReadPages.request([:], query), Answers()).map(\.name)
+            }
+            #expect(first(["app": "shop"]) == ["apps", "vendors", page.path])
+            #expect(first([:]) == ["apps", "vendors"])
+        }
         let content = try ReadPages.content(UsersPage(), ReadPages.request(), ["apps": apps, "users": body])
         #expect(content.sentence.text == "2 users shown, of which 1 has no device and cannot be notified.")
         let none = try ReadPages.content(UsersPage(), ReadPages.request(), ["apps": ["apps": []]])

@@ -90,6 +90,7 @@ struct OverviewPageTests {
                     [
                         "id": "0198a1f0-7c00-7000-8000-000000000001", "state": "done", "title": "Winter sale",
                         "recipients": 120_480, "dueAt": "2026-11-23T01:00:00.000Z",
+                        "funnel": ["recipients": 120_480, "reached": 118_552, "received": 83_131, "read": 26_505],
                     ],
                     [
                         "id": "0198a1f0-7c00-7000-8000-000000000002", "state": "scheduled", "title": .null,
@@ -98,9 +99,6 @@ struct OverviewPageTests {
                     ],
                 ],
                 "next": .null,
-            ],
-            "message-0": [
-                "funnel": ["recipients": 120_480, "reached": 118_552, "received": 83_131, "read": 26_505]
             ],
             "credentials": ["credentials": [apple], "next": .null],
         ]
@@ -143,17 +141,14 @@ struct OverviewPageTests {
             guard !next.isEmpty else { break }
             rounds += 1
             calls += next
-            for call in next {
-                let body: JSON =
-                    call.name == "messages"
-                    ? ["messages": .array((0..<9).map { ["id": .string("m/\($0)")] })] : .null
-                answers[call.name] = APIAnswer(status: 200, body: body, requestID: "r")
-            }
+            for call in next { answers[call.name] = APIAnswer(status: 200, body: .null, requestID: "r") }
         }
-        #expect(rounds == 2)
+        #expect(rounds == 1, "no call waits for the answer of another")
         #expect(calls.count <= ConsoleLimits.callsPerPage)
         #expect(Set(calls.map(\.name)).count == calls.count)
-        #expect(calls.contains { $0.path == "messages/m%2f0" })
+        // The list counts its messages, which are not asked for one by one.
+        #expect(calls.contains { $0.path == "messages" && $0.query.contains(.init("counts", "true")) })
+        #expect(!calls.contains { $0.path.hasPrefix("messages/") })
         for call in calls where call.path.hasPrefix("analytics") {
             #expect(call.query.contains(.init("app", "shop")) && call.query.contains(.init("zone", "Asia/Seoul")))
         }

@@ -37,6 +37,31 @@ struct PagesTests {
         #expect(paths(.answers) == ["approvals"])
     }
 
+    /// The first calls that are made while the choices of the top bar are read are those that the page would name with them, in each zone.
+    @Test func firstCallsThatDoNotWaitAreTheRightOnes() {
+        var early: Set<String> = []
+        for page in Pages.all {
+            for query in [[], [PageRequest.Parameter("app", "shop")]] {
+                var request = Sample.request(query: query)
+                for segment in page.path.split(separator: "/") where segment.hasPrefix("{") {
+                    request.path[String(segment.dropFirst().dropLast())] = "id-1"
+                }
+                var before = request
+                before.apps = []
+                guard let first = page.callsInAnyZone(before) else { continue }
+                early.insert(page.path)
+                for zone in ["Asia/Seoul", "America/New_York", "Asia/Kolkata"] {
+                    request.zone = zone
+                    let calls = page.calls(request, Answers())
+                    #expect(first.allSatisfy { calls.contains($0) }, "\(page.path) in \(zone)")
+                }
+            }
+        }
+        // The days of a range begin with those of the zone.
+        #expect(early.isDisjoint(with: ["", "failures", "campaigns", "hours"]))
+        #expect(early.isSuperset(of: ["keys", "webhooks", "users", "groups", "credentials", "devices/{device}"]))
+    }
+
     /// The pages without an export, and those whose data the native API writes as CSV too. Written by hand.
     @Test func pagesHaveExports() {
         func paths(_ format: FileFormat) -> [String] {

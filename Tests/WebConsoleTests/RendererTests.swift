@@ -32,6 +32,17 @@ struct RendererTests {
         try Wellformed.check(page)
     }
 
+    /// A frame is written while the answers for the content are awaited.
+    @Test(arguments: Language.allCases)
+    func aFrameOfBeforeIsThatOfThePage(_ language: Language) {
+        var request = Sample.request(language, query: [.init("app", "shop"), .init("sort", "name")])
+        request.theme = "dark"
+        let content = Sample.content("Word")
+        func page(_ frame: PageFrame?) -> [UInt8] { renderer.page(content, request, path: "messages", in: frame) }
+        #expect(page(renderer.frame(request, path: "messages")) == page(nil))
+        #expect(page(renderer.frame(request, path: "failures")) != page(nil), "the control: the menu of another page")
+    }
+
     @Test(arguments: Sample.hostile)
     func hostileTextStaysText(_ text: String) throws {
         let tags = try Wellformed.check(full(.en, String(repeating: "W", count: text.count)))

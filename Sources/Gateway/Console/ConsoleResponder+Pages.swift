@@ -149,33 +149,47 @@ extension ConsoleResponder {
         status: HTTPResponse.Status = .ok,
         cookies: [String] = []
     ) async throws -> Response {
-        var page = page
         let start = ContinuousClock.now
-        var reader = PageReader(calls: parts.calls, caller: caller, context: request.context)
-        reader.isRevealed = page.isRevealed
-        let apps = await reader.apps()
-        page.apps = apps.compactMap { $0["app"]?.string }
+        let reader = PageReader(
+            calls: parts.calls,
+            caller: caller,
+            context: request.context,
+            isRevealed: page.isRevealed
+        )
         // A form has brought the zone of the page on which it was filled in.
-        if request.isRead, PageZone.named(page) == nil, let zone = PageZone.ofApp(page, apps) { page.zone = zone }
-        let answers = await reader.answers(of: match.page, page)
+        let hasZone = !request.isRead || PageZone.named(page) != nil
+        async let begun = reader.beginning(of: match.page, page, hasZone: hasZone)
+        let apps = await reader.apps()
+        let shown = chosen(page, apps, hasZone: hasZone)
+        // The answers are awaited meanwhile.
+        async let frame = parts.renderer.frame(shown, path: match.path)
+        let answers = await reader.answers(of: match.page, shown, after: await begun)
         request.timing.took(.read, since: start)
         let read = ContinuousClock.now
         var content: PageContent
         do throws(PageFailure) {
-            content = try match.page.content(page, answers)
+            content = try match.page.content(shown, answers)
         } catch {
             throw Self.refusal(error)
         }
         // The address of a form is not that of what its answer shows.
-        if request.isRead { content.exports = exports(of: match.page, page, answers, caller) }
+        if request.isRead { content.exports = exports(of: match.page, shown, answers, caller) }
         if reader.hidden.isSet {
-            content = content.offeringReveal(match.path, PageMatch.revealName, page.language)
+            content = content.offeringReveal(match.path, PageMatch.revealName, shown.language)
         }
         request.timing.took(.content, since: read)
         let made = ContinuousClock.now
-        let bytes = parts.renderer.page(content, page, path: match.path)
+        let bytes = parts.renderer.page(content, shown, path: match.path, in: await frame)
         request.timing.took(.write, since: made)
         return self.answers.html(bytes, status: status, cookies: cookies)
+    }
+
+    /// The request with the choices of the top bar, and with the zone of the app unless it has one.
+    private func chosen(_ request: PageRequest, _ apps: [JSON], hasZone: Bool) -> PageRequest {
+        var page = request
+        page.apps = apps.compactMap { $0["app"]?.string }
+        if !hasZone, let zone = PageZone.ofApp(page, apps) { page.zone = zone }
+        return page
     }
 
     static func refusal(_ failure: PageFailure) -> ConsoleRefusal {
@@ -278,32 +292,62 @@ struct PageReader: Sendable {
         return answer.body["apps"]?.array ?? []
     }
 
-    func answers(of page: any ConsolePage, _ request: PageRequest) async -> Answers {
-        await rounds { page.calls(request, $0) }
+    /// The answers that a page has so far, and how much it may still ask.
+    struct Progress: Sendable {
+        fileprivate(set) var answers = Answers()
+        fileprivate var rounds = ConsoleLimits.roundsPerPage
+        fileprivate var calls = ConsoleLimits.callsPerPage
+    }
+
+    /// Performs the first calls of a page while the choices of its top bar are read, if they do not depend on the zone that these may bring.
+    ///
+    /// - Parameters:
+    ///   - page: the page.
+    ///   - request: the request for it.
+    ///   - hasZone: whether the request has the zone of the page already.
+    /// - Returns: the first answers; none if the calls have to wait.
+    func beginning(of page: any ConsolePage, _ request: PageRequest, hasZone: Bool) async -> Progress {
+        var progress = Progress()
+        let first = hasZone ? page.calls(request, progress.answers) : page.callsInAnyZone(request) ?? []
+        _ = await round(first, &progress)
+        return progress
+    }
+
+    func answers(
+        of page: any ConsolePage,
+        _ request: PageRequest,
+        after progress: Progress = Progress()
+    ) async -> Answers {
+        await rounds(progress) { page.calls(request, $0) }
     }
 
     func answers(of form: any ConsoleForm, _ request: PageRequest, _ fields: FormFields) async -> Answers {
-        await rounds { form.calls(request, fields, $0) }
+        await rounds(Progress()) { form.calls(request, fields, $0) }
     }
 
-    private func rounds(_ next: (Answers) -> [APICall]) async -> Answers {
-        var answers = Answers()
-        var left = ConsoleLimits.callsPerPage
-        for _ in 0..<ConsoleLimits.roundsPerPage {
-            var names: Set<String> = []
-            let wanted = next(answers).filter { !answers.has($0.name) && names.insert($0.name).inserted }.prefix(left)
-            if wanted.isEmpty { break }
-            left -= wanted.count
-            for (name, answer) in await calls.answers(
-                Array(wanted),
-                for: caller,
-                context,
-                isRevealed: isRevealed,
-                hidden: hidden
-            ) {
-                answers[name] = answer
-            }
+    private func rounds(_ progress: Progress, _ next: (Answers) -> [APICall]) async -> Answers {
+        var progress = progress
+        while progress.rounds > 0, await round(next(progress.answers), &progress) {}
+        return progress.answers
+    }
+
+    /// Performs calls that have no answer yet. False: there are none.
+    private func round(_ calls: [APICall], _ progress: inout Progress) async -> Bool {
+        var names: Set<String> = []
+        let wanted = calls.filter { !progress.answers.has($0.name) && names.insert($0.name).inserted }
+            .prefix(progress.calls)
+        if wanted.isEmpty { return false }
+        progress.rounds -= 1
+        progress.calls -= wanted.count
+        for (name, answer) in await self.calls.answers(
+            Array(wanted),
+            for: caller,
+            context,
+            isRevealed: isRevealed,
+            hidden: hidden
+        ) {
+            progress.answers[name] = answer
         }
-        return answers
+        return true
     }
 }

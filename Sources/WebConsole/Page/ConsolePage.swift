@@ -15,7 +15,8 @@ package protocol ConsolePage: Sendable {
     /// The part of the work that is done once for all viewers while it updates itself.
     var sharing: UpdateSharing { get }
 
-    /// The calls to perform next. It is asked again with the answers, until it returns none: a second round may need an id of the first.
+    /// The calls to perform next. It is asked again with the answers, until it returns none: a second round may need an id of the first. It may be asked for the
+    /// first ones before the choices of the top bar are known (`PageRequest.apps`).
     /// At most `ConsoleLimits.roundsPerPage` rounds and `ConsoleLimits.callsPerPage` calls.
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall]
     /// The page for the answers. An answer that is a problem is shown by the page next to what it concerns; a page whose main call failed throws it.
@@ -29,6 +30,15 @@ extension ConsolePage {
     package var forms: [any ConsoleForm] { [] }
     package var sharing: UpdateSharing { .nothing }
     package func export(_ request: PageRequest) -> APICall? { nil }
+
+    /// The first calls, if they are the same in every zone, so that they need not wait for the zone of the app; nil: they differ.
+    package func callsInAnyZone(_ request: PageRequest) -> [APICall]? {
+        var (one, other) = (request, request)
+        // 14 hours apart: no day begins at the same moment in both.
+        (one.zone, other.zone) = ("UTC", "Pacific/Kiritimati")
+        let first = calls(one, Answers())
+        return first == calls(other, Answers()) ? first : nil
+    }
 
     /// The call of an export in one format; nil: the page has none.
     package func export(_ request: PageRequest, as format: FileFormat) -> APICall? {

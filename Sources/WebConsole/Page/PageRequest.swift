@@ -189,8 +189,8 @@ package struct FormFields: Sendable, Hashable {
 }
 
 /// A call of the native API, performed in this process as the account of the session.
-package struct APICall: Sendable {
-    package enum Method: String, Sendable {
+package struct APICall: Sendable, Hashable {
+    package enum Method: String, Sendable, Hashable {
         case get = "GET", post = "POST", put = "PUT", patch = "PATCH", delete = "DELETE"
     }
     /// How the page finds the answer.

@@ -36,6 +36,9 @@ struct CellWriter {
     /// Around style and text.
     private let tag: Outline
     private let empty: Markup
+    /// Around the cells of a row, and around cells and id.
+    private let plainRow: Outline
+    private let namedRow: Outline
 
     init(_ writer: PageWriter, _ columns: [Table.Column]) {
         let renderer = writer.renderer
@@ -49,10 +52,17 @@ struct CellWriter {
         link = renderer.outline("cell", Self.view("link", .fields(["href": .text(""), "label": .text("")])))
         tag = renderer.outline("cell", Self.view("tag", .fields(["style": .text(""), "text": .text("")])))
         empty = renderer.markup("cell", Self.view("isEmpty", .flag(true)))
+        plainRow = renderer.outline("row", .fields(["cells": .text(""), "id": .none]))
+        namedRow = renderer.outline("row", .fields(["cells": .text(""), "id": .text("")]))
+    }
+
+    func row(_ row: Table.Row) -> Markup {
+        guard let id = row.id, !id.isEmpty else { return plainRow.filled([cells(row)]) }
+        return namedRow.filled([cells(row), Markup(text: id)])
     }
 
     /// All cells of a row.
-    func cells(_ row: Table.Row) -> Markup {
+    private func cells(_ row: Table.Row) -> Markup {
         Markup(
             row.cells.enumerated().map { place, cell in
                 let column = place < columns.count ? columns[place] : noColumn

@@ -1,44 +1,65 @@
 import Model
 
+/// The parts of the document around the content of a page of a tenant. They are written while the answers for the content are awaited.
+package struct PageFrame: Sendable {
+    let fields: [String: View]
+}
+
 /// Writes what surrounds a page of a tenant: sidebar, top bar, phone tabs and palette.
 struct FrameWriter: Sendable {
+    /// A page of the menu.
+    private struct Item {
+        var path: String
+        var entry: MenuEntry
+    }
+
     let writer: PageWriter
     let request: PageRequest
-    /// The pages of the menu that the account may open.
-    private let shown: [any ConsolePage]
 
     init(_ writer: PageWriter, _ request: PageRequest) {
         self.writer = writer
         self.request = request
-        shown = Pages.all.filter { $0.menu != nil && request.account.may($0.permission) }
     }
 
     private var place: WritingPlace { writer.place }
     private func text(_ text: Text) -> String { text(request.language) }
 
-    func document(_ content: PageContent) -> Markup {
-        let files = writer.renderer.files
-        return writer.markup(
-            "frame",
-            [
-                "language": .text(request.language.rawValue), "theme": .optional(request.theme),
-                "title": .text(content.title), "brand": .text(text(CommonText.brand)),
-                "styles": .text(files.path(of: "console.css")), "icon": .text(files.path(of: "icon.svg")),
-                "scripts": .each(ConsoleFiles.scripts) { .text(files.path(of: $0)) },
-                "updates": content.live.isEmpty ? .none : .text(updates),
-                "icons": .markup(Markup(trusted: files.icons)), "skip": .text(text(CommonText.skip)),
-                "home": .text(place.href("")), "help": .text(place.href("help")),
-                "helpLabel": .text(text(CommonText.keyboard)), "menuLabel": .text(text(CommonText.menu)),
-                "menu": .markup(menu), "pickers": .each(pickers) { .markup($0) }, "find": find,
-                "switches": .markup(writer.switches(theme: request.theme, back: place.here)),
-                "accountMenu": .markup(
-                    writer.accountMenu(request.account.name, role: text(CommonText.role(request.account.role)))
-                ),
-                "body": .markup(writer.body(content, notice: request.notice, secret: request.secret)),
-                "tabsLabel": .text(text(CommonText.tabs)), "tabs": tabs, "moreLabel": .text(text(CommonText.more)),
-                "palette": .markup(palette),
-            ]
-        )
+    /// The document of a content.
+    func document(_ content: PageContent, in frame: PageFrame) -> Markup {
+        var fields = frame.fields
+        fields["title"] = .text(content.title)
+        fields["updates"] = content.live.isEmpty ? .none : .text(updates)
+        fields["body"] = .markup(writer.body(content, notice: request.notice, secret: request.secret))
+        return writer.markup("frame", fields)
+    }
+
+    /// The pages of the menu that the account may open.
+    private var items: [Item] {
+        Pages.all.compactMap { page in
+            guard request.account.may(page.permission), let entry = page.menu else { return nil }
+            return Item(path: page.path, entry: entry)
+        }
+    }
+
+    /// The parts of the document that do not depend on its content.
+    var frame: PageFrame {
+        let (files, items) = (writer.renderer.files, items)
+        return PageFrame(fields: [
+            "language": .text(request.language.rawValue), "theme": .optional(request.theme),
+            "brand": .text(text(CommonText.brand)),
+            "styles": .text(files.path(of: "console.css")), "icon": .text(files.path(of: "icon.svg")),
+            "scripts": .each(ConsoleFiles.scripts) { .text(files.path(of: $0)) },
+            "icons": .markup(Markup(trusted: files.icons)), "skip": .text(text(CommonText.skip)),
+            "home": .text(place.href("")), "help": .text(place.href("help")),
+            "helpLabel": .text(text(CommonText.keyboard)), "menuLabel": .text(text(CommonText.menu)),
+            "menu": .markup(menu(items)), "pickers": .each(pickers) { .markup($0) }, "find": find,
+            "switches": .markup(writer.switches(theme: request.theme, back: place.here)),
+            "accountMenu": .markup(
+                writer.accountMenu(request.account.name, role: text(CommonText.role(request.account.role)))
+            ),
+            "tabsLabel": .text(text(CommonText.tabs)), "tabs": tabs(items), "moreLabel": .text(text(CommonText.more)),
+            "palette": .markup(palette),
+        ])
     }
 
     /// The stream of updates of this page.
@@ -51,13 +72,13 @@ struct FrameWriter: Sendable {
     // MARK: Menu
 
     /// Whether a page is the one that is shown, or above it.
-    private func isCurrent(_ page: any ConsolePage) -> Bool {
-        page.path == place.path || (!page.path.isEmpty && place.path.hasPrefix(page.path + "/"))
+    private func isCurrent(_ path: String) -> Bool {
+        path == place.path || (!path.isEmpty && place.path.hasPrefix(path + "/"))
     }
 
-    private var menu: Markup {
+    private func menu(_ items: [Item]) -> Markup {
         let sections = MenuEntry.Section.allCases.compactMap { section -> View? in
-            let pages = shown.filter { $0.menu?.section == section }
+            let pages = items.filter { $0.entry.section == section }
             guard !pages.isEmpty else { return nil }
             return .fields([
                 "label": section == .delivery ? .none : .text(text(CommonText.section(section))),
@@ -67,18 +88,18 @@ struct FrameWriter: Sendable {
         return writer.markup("menu", ["sections": .list(sections)])
     }
 
-    private func entry(_ page: any ConsolePage) -> View {
+    private func entry(_ item: Item) -> View {
         .fields([
-            "href": .text(place.href(page.path)), "label": .text(page.menu.map { text($0.label) } ?? page.path),
-            "icon": .text(page.menu?.icon.rawValue ?? Icon.more.rawValue), "isCurrent": .flag(isCurrent(page)),
-            "key": .optional(page.menu?.key.map(String.init)),
+            "href": .text(place.href(item.path)), "label": .text(text(item.entry.label)),
+            "icon": .text(item.entry.icon.rawValue), "isCurrent": .flag(isCurrent(item.path)),
+            "key": .optional(item.entry.key.map(String.init)),
         ])
     }
 
     /// The first four of the tabs on phones; the fifth opens the menu.
-    private var tabs: View {
+    private func tabs(_ items: [Item]) -> View {
         let paths = ["", "messages", "compose", "find"]
-        return .each(paths.compactMap { path in shown.first { $0.path == path } }) { entry($0) }
+        return .each(paths.compactMap { path in items.first { $0.path == path } }) { entry($0) }
     }
 
     private var find: View {

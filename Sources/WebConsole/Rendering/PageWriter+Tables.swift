@@ -27,11 +27,7 @@ extension PageWriter {
     private func rows(_ table: Table) -> Markup {
         if table.rows.isEmpty { return Markup([]) }
         let writer = CellWriter(self, table.columns)
-        return Markup(
-            table.rows.map { row in
-                markup("row", ["id": .optional(row.id), "cells": .markup(writer.cells(row))])
-            }
-        )
+        return Markup(table.rows.map { writer.row($0) })
     }
 
     func funnel(_ funnel: FunnelChart) -> Markup {

@@ -74,13 +74,24 @@ package struct Renderer: Sendable {
     ///   - content: what the page shows.
     ///   - request: the request, whose `secret`, `notice`, `typed` and `errors` are shown too.
     ///   - path: the page's path below `/t/{tenant}/` with its values, percent-coded: `messages/0198…`.
+    ///   - frame: that of the same request and path; nil: it is not written yet.
     /// - Returns: the document.
-    package func page(_ content: PageContent, _ request: PageRequest, path: String) -> [UInt8] {
+    package func page(
+        _ content: PageContent,
+        _ request: PageRequest,
+        path: String,
+        in frame: PageFrame? = nil
+    ) -> [UInt8] {
         var content = content
         // Updates are parts of the page without a form's answer: they would remove its question, its errors, its secret or what it reveals.
         if !request.typed.isEmpty || request.secret != nil || request.isRevealed { content.live = [] }
-        let writer = PageWriter(self, WritingPlace(request, path: path))
-        return Array(FrameWriter(writer, request).document(content).html.utf8)
+        let writer = FrameWriter(PageWriter(self, WritingPlace(request, path: path)), request)
+        return Array(writer.document(content, in: frame ?? writer.frame).html.utf8)
+    }
+
+    /// The parts of a page around its content, which do not depend on it.
+    package func frame(_ request: PageRequest, path: String) -> PageFrame {
+        FrameWriter(PageWriter(self, WritingPlace(request, path: path)), request).frame
     }
 
     /// A page outside of a tenant: sign-in, invitation, choice of the tenant, the account. Its links and forms have paths below `/`.

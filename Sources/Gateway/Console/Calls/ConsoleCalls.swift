@@ -19,7 +19,7 @@ struct ConsoleCalls: Sendable {
     let resources: AccountResources
     let people: PersonalData
 
-    /// Performs the calls of a round.
+    /// Performs the calls of a round: a few at a time, the next one as soon as one of them has its answer.
     func answers(
         _ calls: [APICall],
         for caller: ConsoleCaller,
@@ -27,21 +27,22 @@ struct ConsoleCalls: Sendable {
         isRevealed: Bool = false,
         hidden: HiddenNote? = nil
     ) async -> [(name: String, answer: APIAnswer)] {
-        var answers: [(name: String, answer: APIAnswer)] = []
-        var rest = calls[...]
-        while !rest.isEmpty {
-            let part = rest.prefix(Self.width)
-            rest = rest.dropFirst(Self.width)
-            await withTaskGroup(of: (String, APIAnswer).self) { group in
-                for call in part {
-                    group.addTask {
-                        (call.name, await answer(call, for: caller, context, isRevealed: isRevealed, hidden: hidden))
-                    }
-                }
-                for await (name, answer) in group { answers.append((name, answer)) }
-            }
+        let perform: @Sendable (APICall) async -> (String, APIAnswer) = { call in
+            (call.name, await answer(call, for: caller, context, isRevealed: isRevealed, hidden: hidden))
         }
-        return answers
+        return await withTaskGroup(of: (String, APIAnswer).self) { group in
+            var rest = calls[...]
+            for _ in 0..<Self.width {
+                guard let call = rest.popFirst() else { break }
+                group.addTask { await perform(call) }
+            }
+            var answers: [(name: String, answer: APIAnswer)] = []
+            while let (name, answer) = await group.next() {
+                answers.append((name: name, answer: answer))
+                if let call = rest.popFirst() { group.addTask { await perform(call) } }
+            }
+            return answers
+        }
     }
 
     /// Performs one call. A call that the account may not make is answered as the native API would.

@@ -8,9 +8,8 @@ struct GroupsPage: ConsolePage {
     let forms: [any ConsoleForm] = [CreateGroupForm()]
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        let first = Reading.open([Reading.apps, Reading.vendors], answers)
-        guard first.isEmpty else { return first }
-        return Reading.open([Reading.app(request, answers).map { list(request, app: $0) }].compactMap { $0 }, answers)
+        let listed = Reading.knownApp(request, answers).map { [list(request, app: $0)] } ?? []
+        return Reading.open([Reading.apps, Reading.vendors] + listed, answers)
     }
 
     private func list(_ request: PageRequest, app: String) -> APICall {

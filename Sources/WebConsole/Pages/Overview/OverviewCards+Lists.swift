@@ -145,9 +145,7 @@ extension OverviewCards {
     // MARK: Messages
 
     var messageCard: Block {
-        let rows = Self.messages(answers).enumerated().map { place, message in
-            row(message, answers.body("message-\(place)"))
-        }
+        let rows = Self.messages(answers).map { row($0) }
         let columns = [
             Table.Column(label: text(OverviewText.message)),
             .init(label: text(OverviewText.targets), isNumber: true),
@@ -167,7 +165,7 @@ extension OverviewCards {
         )
     }
 
-    private func row(_ message: JSON, _ full: JSON) -> Table.Row {
+    private func row(_ message: JSON) -> Table.Row {
         let id = message["id"]?.string ?? ""
         let state = message["state"]?.string ?? ""
         let title = [message["title"]?.string, message["body"]?.string].compactMap { $0 }.first { !$0.isEmpty }
@@ -184,7 +182,7 @@ extension OverviewCards {
                     )
                 ),
                 .text(format.count(message["recipients"]?.int)),
-                bar(full["funnel"]), .tag(StateWords.mark(ofMessage: state), tag),
+                bar(message["funnel"]), .tag(StateWords.mark(ofMessage: state), tag),
             ],
             id: id
         )

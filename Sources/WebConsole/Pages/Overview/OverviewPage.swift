@@ -13,15 +13,7 @@ struct OverviewPage: ConsolePage {
     static let quarters: Int64 = 12
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        guard answers.has("funnel") else { return first(request) }
-        guard !answers.has("message-0") else { return [] }
-        let ids = OverviewCards.messages(answers).compactMap { $0["id"]?.string }
-        return ids.enumerated().map { place, id in
-            APICall("message-\(place)", .get, "messages/\(PercentCoding.encode(id))")
-        }
-    }
-
-    private func first(_ request: PageRequest) -> [APICall] {
+        guard !answers.has("funnel") else { return [] }
         let range = ShownRange(request)
         let app = Self.app(request)
         let question = range.query + app
@@ -46,7 +38,12 @@ struct OverviewPage: ConsolePage {
             APICall("losses", .get, "analytics/losses", query: question),
             APICall("latency", .get, "analytics/latency", query: question + [.init("by", "vendor")]),
             APICall("queue", .get, "queue"),
-            APICall("messages", .get, "messages", query: [.init("limit", "\(Self.messageCount)")] + app),
+            APICall(
+                "messages",
+                .get,
+                "messages",
+                query: [.init("limit", "\(Self.messageCount)"), .init("counts", "true")] + app
+            ),
         ]
         if request.account.may(.configure) {
             calls.append(APICall("credentials", .get, "credentials", query: [.init("limit", "100")]))

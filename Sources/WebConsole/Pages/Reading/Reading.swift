@@ -29,6 +29,13 @@ enum Reading {
             ?? request.apps.first
     }
 
+    /// The same while calls are chosen: that of the address is known before the answers.
+    static func knownApp(_ request: PageRequest, _ answers: Answers) -> String? {
+        answers.has("apps")
+            ? app(request, answers)
+            : request.typed["app"].flatMap { $0.isEmpty ? nil : $0 } ?? request.value("app")
+    }
+
     /// The vendors of this build.
     static func vendorNames(_ answers: Answers) -> [String] {
         (answers.body("vendors")["vendors"]?.array ?? []).compactMap { $0["vendor"]?.string }

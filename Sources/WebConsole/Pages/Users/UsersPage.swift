@@ -7,13 +7,8 @@ struct UsersPage: ConsolePage {
     let menu: MenuEntry? = MenuEntry(.audience, UserText.list, .users)
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        let first = Reading.open([Reading.apps, Reading.vendors], answers)
-        guard first.isEmpty else { return first }
-        return Reading.open([list(request, answers)].compactMap { $0 }, answers)
-    }
-
-    private func list(_ request: PageRequest, _ answers: Answers) -> APICall? {
-        Reading.app(request, answers).map { list(request, app: $0) }
+        let listed = Reading.knownApp(request, answers).map { [list(request, app: $0)] } ?? []
+        return Reading.open([Reading.apps, Reading.vendors] + listed, answers)
     }
 
     private func list(_ request: PageRequest, app: String) -> APICall {
