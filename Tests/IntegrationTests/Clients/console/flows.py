@@ -163,13 +163,18 @@ def compose(page: Page, browser: Browser, title: str, body: str) -> None:
     submit(page, "compose/review")
 
 
-def send(browser: Browser, name: str, scripts: bool = True, size: dict | None = None) -> None:
+# The words of the review and of an undone message.
+SENDING = {"en": ("3 devices of shop now", "canceled"), "ko": ("shop의 단말 3대에 지금", "취소했습니다")}
+
+
+def send(browser: Browser, name: str, language: str = "en", scripts: bool = True, size: dict | None = None) -> None:
     """Test, send, undo; then send, and follow it to its end."""
     label = "with" if scripts else "without"
-    with browser.person(scripts=scripts, size=size) as page:
+    review, undone = SENDING[language]
+    with browser.person(language, scripts=scripts, size=size) as page:
         sign_in(page, browser, name)
         compose(page, browser, f"Undone {label} scripts", "x")
-        check("3 devices of shop now" in sentence(page), f"the sentence states what will happen: {sentence(page)}")
+        check(review in sentence(page), f"the sentence states what will happen: {sentence(page)}")
         submit(page, "compose/test")
         check(page.locator('form[action$="/compose/send"]').count() == 1, "after a test the review is still there")
         submit(page, "compose/send")
@@ -177,7 +182,7 @@ def send(browser: Browser, name: str, scripts: bool = True, size: dict | None = 
         message = page.url.rsplit("/", 1)[1].split("?")[0]
         submit(page, f"compose/sent/{message}/undo")
         check(gateway.call("GET", f"/v1/messages/{message}")[1]["state"] == "canceled", "undo cancels the message")
-        check("canceled" in sentence(page), f"and the page says so: {sentence(page)}")
+        check(undone in sentence(page), f"and the page says so: {sentence(page)}")
         compose(page, browser, f"Sent {label} scripts", "Dear #{name}")
         check(page.locator('[name="var-name"]').count() >= 1, "a variable has a field")
         page.locator('form[action$="/compose/review"] [name="var-name"]').fill("Hong")

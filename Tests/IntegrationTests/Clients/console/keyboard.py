@@ -1,4 +1,4 @@
-"""Flows by the keyboard alone: from a phone number to a diagnosis, from an empty message to its review, and from a message to its end."""
+"""Flows by the keyboard alone: from a phone number to a diagnosis, from an empty message to its undo, from a message to its end, and the life of a key."""
 
 from playwright.sync_api import Page
 
@@ -57,7 +57,11 @@ def compose(page: Page, browser: Browser) -> None:
     enter(page, 'form[action$="/compose/review"] button:not([data-second]):not([data-copy])')
     check(page.locator('form[action$="/compose/send"]').count() == 1, "a message is reviewed by keyboard")
     check("devices of shop now" in sentence(page), f"and the review states what will happen: {sentence(page)}")
-    flows.reach(page, 'form[action$="/compose/send"] button')
+    enter(page, 'form[action$="/compose/send"] button')
+    check("/compose/sent/" in page.url, f"and sent: {page.url}")
+    message = page.url.rsplit("/", 1)[1].split("?")[0]
+    enter(page, f'form[action$="/compose/sent/{message}/undo"] button')
+    check(operate.state(message) == "canceled", f"and undone: {operate.state(message)}")
 
 
 def operated(page: Page, browser: Browser) -> None:
@@ -76,6 +80,23 @@ def operated(page: Page, browser: Browser) -> None:
     check(found == "canceled", f"and canceled: {found}")
 
 
+def key(page: Page, browser: Browser) -> None:
+    """A key is created and revoked."""
+    page.goto(flows.tenant(browser, "keys"))
+    form = 'form[action$="/keys/create"]'
+    write(page, f"{form} input[name=name]", "by-keyboard")
+    flows.reach(page, f"{form} input[name=scope-read]")
+    page.keyboard.press("Space")
+    enter(page, f"{form} button:not([data-second]):not([data-copy])")
+    secret = page.locator(".callout.secret pre").inner_text()
+    check(gateway.call("GET", "/v1/apps", key=secret)[0] == 200, "a key is created by keyboard")
+    page.goto(flows.tenant(browser, "keys/by-keyboard"))
+    delete = 'form[action$="/keys/by-keyboard/delete"]'
+    enter(page, delete + " button")
+    enter(page, delete + ":has(input[name=confirmed]) button")
+    check(gateway.call("GET", "/v1/apps", key=secret)[0] == 401, "and revoked")
+
+
 def run(browser: Browser) -> dict:
     gateway.seed()
     with browser.person() as page:
@@ -83,4 +104,5 @@ def run(browser: Browser) -> dict:
         diagnose(page, browser)
         compose(page, browser)
         operated(page, browser)
+        key(page, browser)
     return {}

@@ -5,7 +5,7 @@ usage: run.py PHASES BASE ARTIFACTS. PHASES are some of these, separated by comm
   send         composing, tests, undo, conflicts, exports
   diagnose     from a phone number to the reason of each planted cause
   credentials  a correct key, and wrong ones
-  keyboard     from a phone number to a diagnosis, from a message to its review, pause and cancel, by Tab and Enter alone
+  keyboard     from a phone number to a diagnosis, from a message to its undo, pause and cancel, and the life of a key, by the keyboard alone
   behaviour    the palette, single keys, new rows, hidden pages, previews
   operate      pause, resume, requeue and cancel messages; revoke a key. The messages to requeue are planted by `send`
   routes       a rollout is raised and rolled back
@@ -60,7 +60,7 @@ def send(browser: Browser) -> dict:
     # For the phase `operate`, which needs messages that the gateway has given up.
     operate.overload()
     flows.send(browser, "owner")
-    flows.send(browser, "author", scripts=False, size=flows.PHONE)
+    flows.send(browser, "author", "ko", scripts=False, size=flows.PHONE)
     flows.once(browser, "owner")
     flows.faults(browser, "author")
     flows.conflict(browser, "owner", "author")
