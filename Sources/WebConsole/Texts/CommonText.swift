@@ -20,8 +20,8 @@ package enum CommonText {
     static let findPlaceholder = Text(ko: "메시지, 전화번호, 토큰, 사용자 검색", en: "Search messages, phones, tokens, users")
     static let palette = Text(ko: "바로 가기", en: "Go to")
     static let palettePlaceholder = Text(
-        ko: "페이지 이름, 메시지 ID, 전화번호 또는 토큰",
-        en: "A page, message ID, phone number or token"
+        ko: "페이지, 작업, 앱, 메시지 ID, 전화번호 또는 토큰",
+        en: "A page, action, app, message ID, phone number or token"
     )
     static let account = Text(ko: "계정", en: "Account")
     static let ownAccount = Text(ko: "내 계정", en: "Your account")

@@ -13,7 +13,13 @@ enum HelpText {
     static let marks = Text(ko: "표기", en: "Notation")
 
     static let shortcuts: [(String, Text)] = [
-        ("Ctrl K, ⌘ K", Text(ko: "바로 가기 열기: 페이지, ID, 전화번호", en: "Open the palette: pages, IDs, phone numbers")),
+        (
+            "Ctrl K, ⌘ K",
+            Text(
+                ko: "바로 가기 열기: 페이지, 현재 페이지의 작업, 앱, ID, 전화번호",
+                en: "Open the palette: pages, actions of the page, apps, IDs, phone numbers"
+            )
+        ),
         ("/", Text(ko: "검색 상자로 이동", en: "Go to the search box")),
         ("j, k", Text(ko: "표의 다음 행, 이전 행", en: "Next and previous row of a table")),
         ("Enter", Text(ko: "선택한 링크 열기", en: "Open the selected link")),

@@ -1,4 +1,5 @@
-// The palette: Control or Command and K. Pages of the menu, and a search for anything else, such as a pasted ID or phone number.
+// The palette: Control or Command and K. Pages of the menu, actions at the heading of the page, apps, and a search for anything else, such as a pasted ID or
+// phone number.
 
 const dialog = document.getElementById("palette");
 const input = document.getElementById("palette-input");
@@ -18,8 +19,9 @@ if (dialog && input && list) {
 
   const show = () => {
     const text = input.value.trim().toLowerCase();
-    const pages = [...document.querySelectorAll(".sidebar a[href]:not(.brand)")];
-    items = pages
+    const places = [".sidebar a[href]:not(.brand)", "main .head .btn", ".menu.app .sheet > a"];
+    items = places
+      .flatMap((place) => [...document.querySelectorAll(place)])
       .filter((link) => link.textContent.toLowerCase().includes(text))
       .slice(0, 10)
       .map((link) => ({ label: link.querySelector("span")?.textContent ?? link.textContent, run: () => link.click() }));

@@ -49,6 +49,18 @@ def palette(page: Page, browser: Browser) -> None:
         page.keyboard.press("Enter")
     found = page.locator('main .summary a[href*="/diagnosis"]').count()
     check(found == 1, f"the palette finds the device of a phone number: {page.url}")
+    scheduled = {"app": gateway.APP, "to": {"groups": [gateway.GROUP]}, "title": "Paused by the palette", "body": "x", "sendAt": {"after": 3600}}
+    waiting = gateway.need("POST", "/v1/messages", scheduled)["id"]
+    page.goto(flows.tenant(browser, f"messages/{waiting}"))
+    for text, end in (("pause", f"/messages/{waiting}"), (gateway.APP, f"/messages/{waiting}?app={gateway.APP}")):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(text)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        check(page.url.endswith(end), f"{text} in the palette leads to {page.url}")
+    state = gateway.need("GET", f"/v1/messages/{waiting}")["state"]
+    check(state == "paused", f"the palette has the actions of the page: {state}")
+    gateway.need("POST", f"/v1/messages/{waiting}/cancel")
 
 
 def keys(page: Page, browser: Browser) -> None:
