@@ -80,6 +80,23 @@ import Testing
         #expect(try split[2]?.get().first?.only().text("outcome") == "alone")
     }
 
+    // If the second one had to run alone, the whole call would be repeated, and the first one would find what it has written itself.
+    @Test(arguments: [true, false])
+    func aCallWithTwoWritesOfOneKindRunsAlone(_ writes: Bool) {
+        func call(_ kinds: [String]) -> Transaction {
+            var transaction = Transaction(tenant: "a", kinds.map { Statement("one of \($0)") }, flushes: writes)
+            transaction.batches = kinds.map { StatementBatch(shared: Statement($0), row: [.text("k")]) }
+            return transaction
+        }
+        let group = BatchedTransactions([
+            call(["many", "others"]), call(["many", "others"]), call(["many", "many"]), call(["many", "many"]),
+        ])
+        let texts = group.transactions.map { $0.statements.map(\.sql) }
+        #expect(texts.contains(["many", "others"]))
+        #expect(texts.count { $0 == ["one of many", "one of many"] } == (writes ? 2 : 0))
+        #expect(texts.count == (writes ? 3 : 2))
+    }
+
     @Test func mergedCallsMakeNoStatementsOfTheirOwn() {
         let made = NIOLockedValueBox(0)
         func call(_ name: String, of count: Int = 1) -> Transaction {

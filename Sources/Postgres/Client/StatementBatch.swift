@@ -133,8 +133,12 @@ struct BatchedTransactions: Sendable {
 }
 
 extension Transaction {
-    /// Whether each of its statements can join those of other calls.
-    var canBeMerged: Bool { !batches.isEmpty && batches.count == statementCount }
+    /// Whether each of its statements can join those of other calls. A call that writes with one statement twice, such as one with two receipts, runs alone:
+    /// if the second receipt had to, the first one would be recorded again, and count as a repetition.
+    var canBeMerged: Bool {
+        guard !batches.isEmpty, batches.count == statementCount else { return false }
+        return batches.count == 1 || !flushes || Set(batches.map(\.shared.sql)).count == batches.count
+    }
 }
 
 extension PostgresValue {
