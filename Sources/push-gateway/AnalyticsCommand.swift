@@ -138,8 +138,8 @@ enum FunnelText {
         return aligned(rows) + [rates.joined(separator: " · ")]
     }
 
-    /// `readOfReceivedRate` as `read of received`.
-    private static func words(_ name: String) -> String {
+    /// `readOfReceivedRate` as `read of received`. Each capital begins a word with a space, also the first one.
+    static func words(_ name: String) -> String {
         var text = ""
         for character in name.hasSuffix("Rate") ? String(name.dropLast(4)) : name {
             text += character.isUppercase ? " " + character.lowercased() : String(character)

@@ -44,7 +44,7 @@ struct LatencyCommand: AsyncParsableCommand {
 struct DeviceFiguresCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "Show the distinct devices and users reached, and the devices gained and lost."
+        abstract: "Show the distinct devices and users reached, the devices gained and lost, and orphan receipts."
     )
     @Option(help: "Also show each day, week or month.") var interval: String?
     @Flag(help: "Also show each app.") var byApp = false
@@ -128,7 +128,17 @@ enum ReadingText {
         }
         for entry in answer["groups"]?.array ?? [] { add(FunnelText.name(entry["group"]), entry["figures"]) }
         add("all", answer["total"])
-        return ([heading(answer)] + FunnelText.aligned(rows)).joined(separator: "\n")
+        return ([heading(answer)] + FunnelText.aligned(rows) + orphans(answer["total"])).joined(separator: "\n")
+    }
+
+    /// `orphan receipts: repeated 12, other device 3`. Nothing if there are none.
+    private static func orphans(_ figures: JSON?) -> [String] {
+        let prefix = "orphans"
+        let reasons = (figures?.object?.pairs ?? []).compactMap { pair -> String? in
+            guard pair.key.hasPrefix(prefix), let count = pair.value.int, count > 0 else { return nil }
+            return "\(FunnelText.words(String(pair.key.dropFirst(prefix.count)))) \(FunnelText.grouped(count))"
+        }
+        return reasons.isEmpty ? [] : ["", "orphan receipts:" + reasons.joined(separator: ",")]
     }
 
     private static let countNames = ["reached", "received", "read"]

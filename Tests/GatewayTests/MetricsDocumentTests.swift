@@ -52,6 +52,24 @@ struct MetricsDocumentTests {
         for kind in LatencyKind.allCases { #expect(text.contains(kind.text), "\(kind.rawValue)") }
     }
 
+    // The reasons are those of the routine, and each has a column of its own.
+    @Test func theDocumentListsEveryReasonOfOrphanReceipts() throws {
+        let columns = AnalyticsOperations.orphanColumns
+        #expect(try table("| column | definition |") == columns.map { "| `\($0.name)` | \($0.definition) |" })
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let file = root.appending(path: "Sources/Postgres/Schema/routines/note_orphan.sql")
+        let routine = try String(contentsOf: file, encoding: .utf8)
+        let listed = routine.matches(of: /(?m)^--   ([A-Za-z]+)\b/).map { String($0.1) }
+        let reasons = listed + routine.matches(of: /v_reason := '([A-Za-z]+)'/).map { String($0.1) }
+        #expect(reasons.count == columns.count)
+        for (place, reason) in reasons.enumerated() {
+            var figures = DeviceFigures()
+            figures.orphans[reason] = Int64(place + 1)
+            #expect(columns.map { $0.value(figures) }.filter { $0 > 0 } == [Int64(place + 1)], "\(reason)")
+        }
+    }
+
     @Test func thePathsAreThoseOfTheAPI() throws {
         let paths = try table("| path | answer |").map { String($0.split(separator: "`")[1]) }
         #expect(paths == AnalyticsOperations.all.map(\.path))

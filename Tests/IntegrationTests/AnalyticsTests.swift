@@ -153,6 +153,35 @@ struct AnalyticsTests {
         #expect(answer["zone"] == "UTC" || answer["zone"]?.string?.contains("/") == true)
     }
 
+    // They are counted when they are answered, so that nothing has to be waited for.
+    @Test func receiptsThatChangeNoDeliveryAreCountedByReason() async throws {
+        let world = try SharedWorld.current
+        let list = try await world.native("GET", "/v1/messages?app=shop").json?["messages"]?.array
+        let id = try #require(list?.first?["id"]?.string)
+        let names = ["orphansRepeated", "orphansOtherDevice", "orphansUnknownMessage", "orphansUnknownDevice"]
+        func counts(_ figures: JSON?) -> [Int64] { names.map { figures?[$0]?.int ?? -1 } }
+        let path = "/v1/analytics/devices?app=shop&by=app&interval=day"
+        let before = counts(try await ask(path)["total"])
+        let receipts = [
+            (id, "a-5", "repeated"), (id, "a-5", "repeated"), (id, "a-nobody", "orphan"), ("none", "a-5", "orphan"),
+            ("0198a1f0-7c00-7000-8000-00000000abcd", "a-5", "orphan"),
+        ]
+        for (message, key, outcome) in receipts {
+            let receipt: JSON = ["message": .string(message), "key": .string(key), "kind": "received"]
+            let answer = try await world.native("POST", "/v1/apps/shop/receipts", receipt)
+            #expect(answer.json?["outcome"] == .string(outcome), "\(answer.text)")
+        }
+        let answer = try await ask(path)
+        let expected = zip(before, [2, 0, 2, 1] as [Int64]).map { $0 + $1 }
+        #expect(counts(answer["total"]) == expected, "\(JSONWriter.text(answer))")
+        #expect(counts(answer["groups"]?.array?.first?["figures"]) == expected)
+        let days = (answer["parts"]?.array ?? []).map { counts($0["figures"]) }
+        #expect(names.indices.map { place in days.reduce(0) { $0 + $1[place] } } == expected)
+        let shown = try await world.apiCommand(["analytics", "devices", "--app", "shop"])
+        let line = "repeated \(expected[0]), unknown message \(expected[2]), unknown device \(expected[3])"
+        #expect(shown.status == 0 && shown.log.contains("orphan receipts: \(line)"), "\(shown.log)")
+    }
+
     /// The groups of an answer as sentences, sorted.
     private func lines(_ answer: JSON) -> [String] {
         (answer["groups"]?.array ?? []).map { line in

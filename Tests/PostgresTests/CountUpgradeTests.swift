@@ -61,6 +61,7 @@ import Testing
             "counter_reason",
             "VALUES ('acme', 1960000, 'shop', 'upmc', 'upmc', 'apns', 'rejected', 'Unregistered', 6)"
         ),
+        ("orphan_receipt", "VALUES ('acme', 20416, 'shop', 'repeated', 4)"),
         (
             "message_counter",
             "(tenant_id, message_id, device_vendor, transport, targets, accepted) VALUES ('acme', md5('1')::uuid, 'upmc', 'apns', 7, 6)"

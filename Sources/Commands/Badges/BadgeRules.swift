@@ -28,7 +28,10 @@ enum BadgeRules {
     ) -> Plan {
         if case .set(let count)? = change, !(0...maximum).contains(count) { return .refused(.invalid("badge")) }
         guard isStorable(holder), Storable.isKey(reference) else {
-            return .settled(.receipt(.acknowledged(isKnown: false, badge: 0)))
+            // Nobody, or no message: the store counts the receipt and changes no badge.
+            let holder = isStorable(holder) ? holder : BadgeHolder()
+            let orphan = AcknowledgeMessage(context.scope, .number(""), holder, kind, nil, at: context.now)
+            return Plan(orphan) { _ in .receipt(.acknowledged(isKnown: false, badge: 0)) }
         }
         let message = MessageID(text: reference).map { AcknowledgeMessage.Reference.id($0) } ?? .number(reference)
         return Plan(AcknowledgeMessage(context.scope, message, holder, kind, change, at: context.now)) { answer in

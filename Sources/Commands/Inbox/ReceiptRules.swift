@@ -7,16 +7,16 @@ enum ReceiptRules {
     static func plan(_ command: ReceiptCommand, _ context: RuleContext) -> Plan {
         switch command {
         case .report(let kind, let text, let reporter, let at):
-            guard let key = reporter.key, Storable.isKey(key.rawValue), Storable.isKey(text) else {
-                return .settled(.receipt(.orphan))
-            }
+            // A key or a name that cannot be stored is unknown. The store counts such a receipt too.
+            let key = reporter.key.flatMap { Storable.isKey($0.rawValue) ? $0 : nil }
             let time = believed(at, now: context.now)
-            guard let message = MessageID(text: text) else { return report(kind, text, key, at: time, context) }
+            let message = MessageID(text: text)
+            if let key, message == nil, Storable.isKey(text) { return report(kind, text, key, at: time, context) }
             let reporter = Reporter(key: key, phone: nil)
             return Plan(RecordReceipt(context.scope, message, reporter, kind, at: time)) { .receipt($0) }
         case .reportNumber(let kind, let number, let caller):
-            guard caller.isStorable else { return .refused(.unknownDevice) }
-            guard Storable.isKey(number) else { return .refused(.unknownMessage) }
+            let caller = caller.isStorable ? caller : DeviceCaller()
+            let number = Storable.isKey(number) ? number : ""
             return Plan(ReportNumber(context.scope, caller, number: number, kind, at: context.now)) { report in
                 switch report {
                 case .recorded: .receipt(.recorded)

@@ -17,12 +17,7 @@ package struct FunnelFilter: Sendable, Hashable {
     /// The dialect of devices that is not known.
     package static let unknownDialect = "unknown"
 
-    package init(
-        apps: [AppID] = [],
-        vendors: [Vendor] = [],
-        deviceVendors: [String] = [],
-        transports: [String] = []
-    ) {
+    package init(apps: [AppID] = [], vendors: [Vendor] = [], deviceVendors: [String] = [], transports: [String] = []) {
         self.apps = apps
         self.vendors = vendors
         self.deviceVendors = deviceVendors

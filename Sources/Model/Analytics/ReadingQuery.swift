@@ -25,7 +25,7 @@ package struct GroupLatencies: Sendable, Hashable {
     }
 }
 
-/// Distinct devices and users of a range of days, and how the number of devices changed.
+/// Distinct devices and users of a range of days, how the number of devices changed, and receipts without a delivery.
 package struct DeviceFigures: Sendable, Hashable {
     /// Which distinct values of which deliveries.
     package struct Distinct: Sendable, Hashable {
@@ -40,6 +40,8 @@ package struct DeviceFigures: Sendable, Hashable {
 
     package var sketches: [Distinct: DistinctSketch] = [:]
     package var changes = DeviceChanges()
+    /// Receipts that changed no delivery, by reason.
+    package var orphans: [String: Int64] = [:]
 
     package init() {}
 
@@ -51,6 +53,7 @@ package struct DeviceFigures: Sendable, Hashable {
     package mutating func merge(_ other: DeviceFigures) {
         for (key, sketch) in other.sketches { sketches[key, default: DistinctSketch()].merge(sketch) }
         changes = changes + other.changes
+        orphans.merge(other.orphans) { $0 &+ $1 }
     }
 }
 

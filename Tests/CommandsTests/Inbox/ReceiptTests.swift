@@ -73,6 +73,34 @@ import Testing
         #expect(try await deliveries(world, message).map(\.state) == [.sent])
     }
 
+    // A key, a number or a name that cannot be stored is unknown, and is counted like others that are.
+    @Test func aReceiptThatNamesNothingIsCounted() async throws {
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
+        for message in ["", "m\u{0}"] { #expect(await report(world, .read, message) == .receipt(.orphan)) }
+        for key in [nil, "k\u{0}"] as [VendorDeviceKey?] {
+            #expect(await report(world, .read, "m", key: key) == .receipt(.orphan))
+        }
+        func number(_ number: String, _ caller: DeviceCaller) async -> Reply? {
+            await world.reply(.receipt(.reportNumber(.read, number: number, caller: caller)))
+        }
+        #expect(await number("", DeviceCaller(key: "k1")) == .refused(.unknownMessage))
+        #expect(await number("1", DeviceCaller()) == .refused(.unknownDevice))
+        func acknowledge(_ reference: String, _ holder: BadgeHolder) async -> Reply? {
+            await world.reply(.receipt(.acknowledge(.read, reference: reference, holder, .set(5))))
+        }
+        let unknown = Reply.receipt(.acknowledged(isKnown: false, badge: 0))
+        #expect(await acknowledge("", BadgeHolder(key: "k1")) == unknown)
+        #expect(await acknowledge("1", BadgeHolder()) == unknown)
+        let today = try await world.stores.now().day
+        let range = today - 1...today + 1
+        let days = try await world.stores.queries.deviceFigures(of: range, apps: ["shop"], in: world.tenant)
+        let orphans = (days ?? []).reduce(into: [String: Int64]()) { sums, day in
+            sums.merge(day.figures.orphans) { $0 + $1 }
+        }
+        #expect(orphans == ["unknownMessage": 4, "unknownDevice": 4])
+    }
+
     @Test func aDevicesTimeInTheFutureIsIgnored() async throws {
         let world = try await CommandWorld.make()
         let message = try await sent(world)

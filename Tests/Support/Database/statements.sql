@@ -146,6 +146,11 @@ DELETE FROM gateway.observed_figure WHERE tenant_id = $1 AND (app_id, figure, at
     WHERE f.tenant_id = $1 AND f.at < now() - interval '8 days' ORDER BY f.at LIMIT 5000);
 
 -- role gateway_engine
+DELETE FROM gateway.orphan_receipt WHERE tenant_id = $1 AND (day, app_id, reason) IN (
+    SELECT o.day, o.app_id, o.reason FROM gateway.orphan_receipt o
+    WHERE o.tenant_id = $1 AND o.day < $2 ORDER BY o.day LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstream, no) IN (
     SELECT x.ordering_key, x.app_id, x.upstream, x.no FROM gateway.outbox_upstream u
     CROSS JOIN LATERAL (
@@ -743,13 +748,6 @@ WHERE (vendor, kind, value, host) > ($1, $2, $3, $4) ORDER BY vendor, kind, valu
 
 -- role gateway_engine
 SELECT DISTINCT a.actor FROM gateway.audit a WHERE a.tenant_id = $1 AND a.subject = $2 AND a.action IN ('create', 'rotate');
-
--- role gateway_engine
-SELECT DISTINCT l.tenant_id FROM gateway.lane l
-CROSS JOIN LATERAL (
-    SELECT coalesce(max(o.minute), 0) AS minute FROM gateway.counter_fold o WHERE o.tenant_id = l.tenant_id OFFSET 0) f
-CROSS JOIN LATERAL (
-    SELECT 1 FROM gateway.counter_delta d WHERE d.tenant_id = l.tenant_id AND d.minute >= f.minute LIMIT 1) x;
 
 -- role gateway_engine
 SELECT DISTINCT o.tenant_id FROM gateway.message_open o
@@ -2876,6 +2874,12 @@ CROSS JOIN LATERAL (
 SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
 LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
 CROSS JOIN LATERAL (
+    SELECT 1 FROM gateway.counter_delta d WHERE d.tenant_id = t.tenant_id AND d.minute >= greatest(f.minute, 0) LIMIT 1) x;
+
+-- role gateway_engine
+SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
+LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+CROSS JOIN LATERAL (
     SELECT 1 FROM gateway.latency l
     WHERE l.tenant_id = t.tenant_id AND l.quarter >= greatest(f.latencies_rolled, 0) AND l.quarter < $1 LIMIT 1) x;
 
@@ -3453,6 +3457,21 @@ FROM (
     FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
     WHERE ($2::text IS NULL OR d.app_id = $2) AND d.quarter >= $3 AND d.quarter < $4) c
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+
+-- role gateway_call
+WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+SELECT c.day, c.app_id, json_object_agg(c.reason, c.count)::text AS orphans
+FROM (
+    SELECT x.day, x.app_id, x.reason, sum(x.count)::bigint AS count
+    FROM (
+        SELECT o.day, o.app_id, o.reason, o.count FROM gateway.orphan_receipt o
+        WHERE o.tenant_id = $1 AND o.day >= $2 AND o.day <= $3 AND ($4::text[] IS NULL OR o.app_id = ANY ($4))
+        UNION ALL
+        SELECT d.orphan_day, d.app_id, d.orphan, d.orphans
+        FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
+        WHERE d.orphan_day >= $2 AND d.orphan_day <= $3 AND ($4::text[] IS NULL OR d.app_id = ANY ($4))) x
+    GROUP BY x.day, x.app_id, x.reason) c
+GROUP BY c.day, c.app_id LIMIT $5;
 
 -- role gateway_call
 WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)

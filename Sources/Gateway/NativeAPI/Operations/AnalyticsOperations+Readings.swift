@@ -181,8 +181,25 @@ extension AnalyticsOperations {
         var parts: [DevicePart]
     }
 
+    typealias DeviceColumn = (name: String, definition: String, value: @Sendable (DeviceFigures) -> Int64)
+
     /// The columns of device figures.
-    static let deviceColumns: [(name: String, definition: String, value: @Sendable (DeviceFigures) -> Int64)] = [
+    static let deviceColumns: [DeviceColumn] = figureColumns + orphanColumns
+
+    /// The numbers of orphan receipts, one column for each reason of `note_orphan`.
+    static let orphanColumns: [DeviceColumn] = [
+        ("repeated", "the delivery had had the same receipt, or a later one"),
+        ("otherDevice", "the message went to other devices, or its push to this one had not left yet"),
+        ("notSent", "the delivery to the device ended without a push, for example in quiet hours"),
+        ("unknownMessage", "the gateway does not know the message"),
+        ("unknownDevice", "the gateway does not know the device"),
+        ("removed", "the message was due on days from which the retention has begun to remove rows"),
+    ].map { (reason: String, definition: String) -> DeviceColumn in
+        let name = "orphans\(reason.prefix(1).uppercased())\(reason.dropFirst())"
+        return (name, "Orphan receipts: \(definition).", { $0.orphans[reason] ?? 0 })
+    }
+
+    private static let figureColumns: [DeviceColumn] = [
         (
             "devicesReached", "Distinct devices with a delivery that was accepted or uncertain.",
             { $0.count(.device, .reached) }
@@ -256,7 +273,7 @@ extension AnalyticsOperations {
         .get,
         "/v1/analytics/devices",
         scope: .read,
-        "Count the distinct devices and users that deliveries reached, and the devices gained and lost. Days are those of each app's time zone.",
+        "Count the distinct devices and users that deliveries reached, the devices gained and lost, and receipts without a delivery, by days of each app's time zone.",
         input: DevicesInput(),
         answers: [
             .json(

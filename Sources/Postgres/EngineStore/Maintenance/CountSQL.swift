@@ -3,14 +3,13 @@ import Store
 
 /// The folding of counts, and the ends of messages that crashed nodes left open.
 enum CountSQL {
-    /// The tenants with counts to fold. Every tenant with messages has a lane.
+    /// The tenants with counts to fold, as in `EventReaderSQL.due`. Those without messages have some too: of orphan receipts.
     static let unfolded = StoreSQL.global(
         """
-        SELECT DISTINCT l.tenant_id FROM gateway.lane l
+        SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
+        LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
         CROSS JOIN LATERAL (
-            SELECT coalesce(max(o.minute), 0) AS minute FROM gateway.counter_fold o WHERE o.tenant_id = l.tenant_id OFFSET 0) f
-        CROSS JOIN LATERAL (
-            SELECT 1 FROM gateway.counter_delta d WHERE d.tenant_id = l.tenant_id AND d.minute >= f.minute LIMIT 1) x
+            SELECT 1 FROM gateway.counter_delta d WHERE d.tenant_id = t.tenant_id AND d.minute >= greatest(f.minute, 0) LIMIT 1) x
         """
     )
 

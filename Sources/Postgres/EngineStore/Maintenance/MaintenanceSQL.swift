@@ -286,6 +286,14 @@ enum MaintenanceSQL {
         """
     )
 
+    static let dropOrphans = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.orphan_receipt WHERE tenant_id = $1 AND (day, app_id, reason) IN (
+            SELECT o.day, o.app_id, o.reason FROM gateway.orphan_receipt o
+            WHERE o.tenant_id = $1 AND o.day < $2 ORDER BY o.day LIMIT \(rows))
+        """
+    )
+
     static let dropPropertyCounts = StoreSQL.tenant(
         """
         DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (

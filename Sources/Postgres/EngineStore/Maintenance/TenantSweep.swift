@@ -146,9 +146,9 @@ struct TenantSweep: Sendable {
         ]
             + [
                 MaintenanceSQL.dropLatencies(tenant, day), MaintenanceSQL.dropSketches(tenant, day),
-                MaintenanceSQL.dropDeviceChanges(tenant, day), MaintenanceSQL.dropPropertyCounts(tenant, day),
-                MaintenanceSQL.dropParity(tenant, day), MaintenanceSQL.dropMarks(tenant, firstDay),
-                MaintenanceSQL.dropFigures(tenant),
+                MaintenanceSQL.dropDeviceChanges(tenant, day), MaintenanceSQL.dropOrphans(tenant, day),
+                MaintenanceSQL.dropPropertyCounts(tenant, day), MaintenanceSQL.dropParity(tenant, day),
+                MaintenanceSQL.dropMarks(tenant, firstDay), MaintenanceSQL.dropFigures(tenant),
             ].map { Sweep(step: .figures, statement: $0, limit: rows) }
     }
 }

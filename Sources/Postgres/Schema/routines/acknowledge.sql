@@ -25,7 +25,8 @@ DECLARE
     v_open uuid[];
     v_row uuid;
     v_badge integer;
-    v_outcome text := 'orphan';
+    v_reason text;
+    v_outcome text;
 BEGIN
     IF v_message IS NULL THEN
         SELECT r.message_id INTO v_message FROM gateway.message_ref r
@@ -101,6 +102,15 @@ BEGIN
     END IF;
     IF v_target IS NOT NULL THEN
         v_outcome := gateway.record_receipt(p_tenant, p_app, p_vendor, v_message, i.key, p_kind, p_at, p_node);
+    ELSE
+        v_reason := CASE WHEN cardinality(v_ids) = 0 THEN 'unknownDevice' WHEN v_day IS NULL THEN 'unknownMessage' ELSE 'otherDevice' END;
+        IF v_reason = 'otherDevice' THEN
+            PERFORM FROM gateway.delivery x
+                WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = ANY (v_ids)
+                LIMIT 1;
+            IF FOUND THEN v_reason := 'notSent'; END IF;
+        END IF;
+        v_outcome := gateway.note_orphan(p_tenant, p_app, v_reason, v_message);
     END IF;
     RETURN QUERY SELECT v_outcome, coalesce(v_badge, 0);
 END $$;

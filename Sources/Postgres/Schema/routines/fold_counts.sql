@@ -1,5 +1,5 @@
--- Moves rows of `counter_delta` to `counter`, `counter_reason` and `message_counter`: whole minutes, oldest first, until p_limit rows are reached. Returns the
--- number of rows. One transaction folds at a time, so the rows that it updates are locked by no other.
+-- Moves rows of `counter_delta` to `counter`, `counter_reason`, `orphan_receipt` and `message_counter`: whole minutes, oldest first, until p_limit rows are
+-- reached. Returns the number of rows. One transaction folds at a time, so the rows that it updates are locked by no other.
 --
 -- A row's minute is that of its INSERT, and the limits of a session end its transaction within 90 s. So no further row can appear that is older than three
 -- minutes, and the next call begins there.
@@ -27,7 +27,8 @@ BEGIN
             SELECT p_tenant, d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, sum(d.targets), sum(d.suppressed),
                 sum(d.canceled), sum(d.expired), sum(d.expired_tried), sum(d.unsendable), sum(d.accepted), sum(d.uncertain),
                 sum(d.rejected), sum(d.received), sum(d.read)
-            FROM gone d GROUP BY d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport
+            FROM gone d WHERE d.orphan IS NULL
+            GROUP BY d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport
             ON CONFLICT (tenant_id, quarter, app_id, vendor, device_vendor, transport) DO UPDATE SET
                 targets = c.targets + excluded.targets, suppressed = c.suppressed + excluded.suppressed,
                 canceled = c.canceled + excluded.canceled, expired = c.expired + excluded.expired,
@@ -44,6 +45,12 @@ BEGIN
             GROUP BY d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, x.key
             ON CONFLICT (tenant_id, quarter, app_id, vendor, device_vendor, transport, stage, reason) DO UPDATE SET
                 count = c.count + excluded.count),
+    o AS (
+        INSERT INTO gateway.orphan_receipt AS c (tenant_id, day, app_id, reason, count)
+            SELECT p_tenant, d.orphan_day, d.app_id, d.orphan, sum(d.orphans)
+            FROM gone d WHERE d.orphan IS NOT NULL
+            GROUP BY d.orphan_day, d.app_id, d.orphan
+            ON CONFLICT (tenant_id, day, app_id, reason) DO UPDATE SET count = c.count + excluded.count),
     m AS (
         -- Retention may have deleted the message since.
         INSERT INTO gateway.message_counter AS c

@@ -13,4 +13,4 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.known_zone FROM PUBLIC, gateway_call, gateway_engine;
-GRANT EXECUTE ON FUNCTION gateway.known_zone TO gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.known_zone TO gateway_call, gateway_engine;

@@ -2,31 +2,33 @@
 -- creates the row; `record_outcomes` completes it and counts both. A receipt of a rejected delivery, or of one that expired or was canceled after an attempt,
 -- makes it uncertain: the device's report has precedence over the answer of the push service. A message that an upstream sent to targets that its call did not
 -- name has a delivery for each device that reports it; its name may be a UUID too. A target of its call that was not known belongs to the first device with its
--- address.
+-- address. A receipt that changes nothing is counted by its reason (`note_orphan`), unless p_counts is false: then the caller counts it.
 --
 -- Locks in the order of docs/architecture.md: delivery, inbox, event log.
 CREATE OR REPLACE FUNCTION gateway.record_receipt(
-    p_tenant text, p_app text, p_vendor text, p_message uuid, p_key text, p_kind text, p_at timestamptz, p_node text)
+    p_tenant text, p_app text, p_vendor text, p_message uuid, p_key text, p_kind text, p_at timestamptz, p_node text,
+    p_counts boolean DEFAULT true)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     i gateway.identity;
     m record;
     d record;
+    v_named uuid;
     v_target uuid;
     v_is_read boolean := p_kind = 'read';
     v_is_corrected boolean;
 BEGIN
     SELECT * INTO i FROM gateway.identity
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND key = p_key;
-    IF NOT FOUND THEN RETURN 'orphan'; END IF;
+    IF NOT FOUND THEN RETURN gateway.note_orphan(p_tenant, p_app, 'unknownDevice', p_message, p_counts::integer); END IF;
     SELECT vendor, sender_id, due_day, due_at, recipients, is_counted, observed_from INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
     IF NOT FOUND THEN
-        p_message := gateway.numbered_message(p_tenant, p_app, p_vendor, p_message::text);
-        IF p_message IS NULL THEN RETURN 'orphan'; END IF;
+        v_named := gateway.numbered_message(p_tenant, p_app, p_vendor, p_message::text);
         SELECT vendor, sender_id, due_day, due_at, recipients, is_counted, observed_from INTO m FROM gateway.message
-            WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
-        IF NOT FOUND THEN RETURN 'orphan'; END IF;
+            WHERE tenant_id = p_tenant AND message_id = v_named AND app_id = p_app;
+        IF NOT FOUND THEN RETURN gateway.note_orphan(p_tenant, p_app, 'unknownMessage', p_message, p_counts::integer); END IF;
+        p_message := v_named;
     END IF;
 
     v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
@@ -70,16 +72,20 @@ BEGIN
         END IF;
         -- `record_outcomes` may have written the outcome between the two lookups.
         v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
-        IF v_target IS NULL THEN RETURN 'orphan'; END IF;
+        IF v_target IS NULL THEN RETURN gateway.note_orphan(p_tenant, p_app, 'otherDevice', p_message, p_counts::integer); END IF;
     END IF;
 
     SELECT state, reason, transport, device_vendor, is_certain, attempts, sent_at, received_at, read_at INTO d FROM gateway.delivery
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target FOR UPDATE;
     v_is_corrected := d.state = 'failed' AND d.transport IS NOT NULL OR d.state IN ('expired', 'canceled') AND d.attempts > 0;
-    IF NOT v_is_corrected AND d.state NOT IN ('sent', 'received', 'read') THEN RETURN 'orphan'; END IF;
+    IF NOT v_is_corrected AND d.state NOT IN ('sent', 'received', 'read') THEN
+        RETURN gateway.note_orphan(p_tenant, p_app, 'notSent', p_message, p_counts::integer);
+    END IF;
     PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
     DELETE FROM gateway.inbox_open WHERE tenant_id = p_tenant AND identity_id = i.identity_id AND message_id = p_message;
-    IF NOT v_is_corrected AND (d.read_at IS NOT NULL OR d.received_at IS NOT NULL AND NOT v_is_read) THEN RETURN 'repeated'; END IF;
+    IF NOT v_is_corrected AND (d.read_at IS NOT NULL OR d.received_at IS NOT NULL AND NOT v_is_read) THEN
+        RETURN gateway.note_orphan(p_tenant, p_app, 'repeated', p_message, p_counts::integer);
+    END IF;
     UPDATE gateway.delivery SET state = p_kind, received_at = coalesce(received_at, p_at),
             read_at = CASE WHEN v_is_read THEN coalesce(read_at, p_at) END, is_certain = is_certain AND NOT v_is_corrected
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target;

@@ -19,6 +19,7 @@ DECLARE
     v_before text[] := '{}';
     v_ways text[] := '{}';
     v_devices text[] := '{}';
+    v_repeated integer := 0;
     v_found record;
     -- The receipts of a day, and those of them that are left, as parallel arrays: Citus does not accept a subscript with a column in SET.
     v record;
@@ -93,7 +94,10 @@ BEGIN
             JOIN gateway.delivery d ON d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = u.message
                 AND d.target_id = u.identity
             WHERE v_outcomes[u.o] IS NULL AND (d.state = 'read' OR d.state = 'received' AND u.kind = 'received')
-        LOOP v_outcomes[k] := 'repeated'; END LOOP;
+        LOOP
+            v_outcomes[k] := 'repeated';
+            v_repeated := v_repeated + 1;
+        END LOOP;
     END LOOP;
     PERFORM gateway.note_sightings(
         p_tenant, p_app, ARRAY(SELECT u.id FROM unnest(p_identities, v_outcomes) AS u(id, outcome) WHERE u.outcome IS NOT NULL), now());
@@ -107,6 +111,7 @@ BEGIN
             WHERE u.result IS NOT NULL ORDER BY x.identity_id, x.message_id FOR UPDATE OF x SKIP LOCKED) AS y
             WHERE o.tenant_id = p_tenant AND o.identity_id = y.identity_id AND o.message_id = y.message_id;
     END IF;
+    IF v_repeated > 0 THEN PERFORM gateway.note_orphan(p_tenant, p_app, 'repeated', NULL, v_repeated); END IF;
     IF cardinality(v_places) = 0 THEN RETURN v_outcomes; END IF;
 
     -- As `append_counts` does, for the whole set.

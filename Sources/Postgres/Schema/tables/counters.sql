@@ -32,6 +32,11 @@ CREATE TABLE gateway.counter_delta (
     read integer NOT NULL DEFAULT 0,
     -- Numbers by stage and reason: {"rejected:Unregistered": 3}.
     reasons json,
+    -- Set for a row that counts orphan receipts and no delivery (`note_orphan`), whose quarter is -1: the reason, how many there were, and the day of the app's
+    -- time zone on which they arrived, since 1970.
+    orphan text,
+    orphans integer,
+    orphan_day integer,
     PRIMARY KEY (tenant_id, minute, delta_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, vacuum_truncate = off);
 SELECT gateway.colocate('gateway.counter_delta');
@@ -105,6 +110,23 @@ CREATE POLICY tenant_only ON gateway.counter_reason USING (tenant_id = current_s
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT ON gateway.counter_reason TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.counter_reason TO gateway_engine;
+
+-- Orphan receipts, which change no delivery: by the day of the app's time zone on which they arrived, and the reason (`note_orphan`).
+CREATE TABLE gateway.orphan_receipt (
+    tenant_id text NOT NULL,
+    -- Days since 1970.
+    day integer NOT NULL,
+    app_id text NOT NULL,
+    reason text NOT NULL,
+    count bigint NOT NULL,
+    PRIMARY KEY (tenant_id, day, app_id, reason)
+) WITH (fillfactor = 50);
+SELECT gateway.colocate('gateway.orphan_receipt');
+ALTER TABLE gateway.orphan_receipt ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.orphan_receipt USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT ON gateway.orphan_receipt TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.orphan_receipt TO gateway_engine;
 
 -- The counts of one message, for messages to an audience or to more than 2,000 targets. The others are counted from their deliveries.
 CREATE TABLE gateway.message_counter (

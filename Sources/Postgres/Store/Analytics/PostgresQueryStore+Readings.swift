@@ -94,7 +94,7 @@ extension PostgresQueryStore {
         }
     }
 
-    /// Distinct devices and users, and devices gained and lost, by app and day of the app's time zone.
+    /// Distinct devices and users, devices gained and lost, and receipts without a delivery, by app and day of the app's time zone.
     ///
     /// - Parameters:
     ///   - days: days since 1970.
@@ -112,10 +112,10 @@ extension PostgresQueryStore {
             apps.isEmpty ? .null : .strings(apps.map(\.rawValue)), .int(Self.sketchRowLimit + 1),
         ]
         return try await asStore { () throws(PostgresError) -> [DayFigures]? in
-            let statements = [ReadingSQL.sketches.with(parameters), ReadingSQL.changes.with(parameters)]
+            let statements = [ReadingSQL.sketches, ReadingSQL.changes, ReadingSQL.orphans].map { $0.with(parameters) }
             let results = try await call.run(Transaction(tenant: tenant.rawValue, statements))
-            let (sketches, changes) = (try results.result(0), try results.result(1))
-            guard max(sketches.count, changes.count) <= Self.sketchRowLimit else { return nil }
+            let (sketches, changes, orphans) = (try results.result(0), try results.result(1), try results.result(2))
+            guard max(sketches.count, changes.count, orphans.count) <= Self.sketchRowLimit else { return nil }
             struct Key: Hashable {
                 var app: AppID
                 var day: Int32
@@ -139,6 +139,10 @@ extension PostgresQueryStore {
                     lost: try row.int64("lost"),
                     invalidated: try row.int64("invalidated")
                 )
+            }
+            for row in orphans {
+                let counts = try row.object("orphans").pairs.map { ($0.key, $0.value.int ?? 0) }
+                found[try key(row), default: DeviceFigures()].orphans = Dictionary(counts) { $0 &+ $1 }
             }
             return found.map { DayFigures(app: $0.key.app, day: $0.key.day, figures: $0.value) }
         }

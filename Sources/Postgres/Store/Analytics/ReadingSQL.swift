@@ -54,6 +54,25 @@ enum ReadingSQL {
         """
     )
 
+    /// Receipts that changed no delivery: their numbers by reason, one row for each app and day. Parameters as above.
+    static let orphans = StoreSQL.tenant(
+        """
+        \(MessageSQL.withFirstMinute)
+        SELECT c.day, c.app_id, json_object_agg(c.reason, c.count)::text AS orphans
+        FROM (
+            SELECT x.day, x.app_id, x.reason, sum(x.count)::bigint AS count
+            FROM (
+                SELECT o.day, o.app_id, o.reason, o.count FROM gateway.orphan_receipt o
+                WHERE o.tenant_id = $1 AND o.day >= $2 AND o.day <= $3 AND ($4::text[] IS NULL OR o.app_id = ANY ($4))
+                UNION ALL
+                SELECT d.orphan_day, d.app_id, d.orphan, d.orphans
+                FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
+                WHERE d.orphan_day >= $2 AND d.orphan_day <= $3 AND ($4::text[] IS NULL OR d.app_id = ANY ($4))) x
+            GROUP BY x.day, x.app_id, x.reason) c
+        GROUP BY c.day, c.app_id LIMIT $5
+        """
+    )
+
     /// The counts of a property. `$2`, `$3`: days since 1970, both included. `$4`: apps; null: all. `$5`: the maximum number of rows that are read, `$6` that of
     /// groups, the largest first. `scanned`: the number of rows that were read.
     private static func counts(_ property: CountedProperty, _ columns: [String], from join: String) -> StoreSQL {

@@ -31,14 +31,7 @@ package struct ListMembers: StoreRead {
     )
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql(
-            .id(call.tenant),
-            .id(scope.app),
-            .id(scope.vendor),
-            .id(name),
-            .id(user),
-            .int(max(0, limit))
-        )
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(name), .id(user), .int(max(0, limit)))
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> [GroupMember]? {

@@ -27,14 +27,7 @@ package struct NoteVisit: StoreWrite {
     )
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql(
-            .id(call.tenant),
-            .id(scope.app),
-            .id(scope.vendor),
-            .id(user),
-            .string(campaign ?? ""),
-            .time(at)
-        )
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(user), .string(campaign ?? ""), .time(at))
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Int { result.affectedRows }

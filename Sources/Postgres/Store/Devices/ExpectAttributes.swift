@@ -19,13 +19,7 @@ package struct ExpectAttributes: StoreRead {
     private static let sql = StoreSQL.function("expect_identity", 5, columns: "expect_identity AS count")
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql(
-            .id(call.tenant),
-            .id(scope.app),
-            .id(scope.vendor),
-            .id(key),
-            .string(DocumentText.of(attributes))
-        )
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(key), .string(DocumentText.of(attributes)))
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }

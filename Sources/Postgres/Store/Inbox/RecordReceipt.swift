@@ -4,12 +4,13 @@ package import PostgresClient
 /// Records a receipt by message id and writes the event. The first receipt of a kind wins.
 package struct RecordReceipt: StoreWrite {
     let scope: AppScope
-    let message: MessageID
+    /// Nil: the name of the message cannot be that of one, and the receipt is only counted.
+    let message: MessageID?
     let reporter: Reporter
     let kind: ReceiptKind
     let at: Timestamp
 
-    package init(_ scope: AppScope, _ message: MessageID, _ reporter: Reporter, _ kind: ReceiptKind, at: Timestamp) {
+    package init(_ scope: AppScope, _ message: MessageID?, _ reporter: Reporter, _ kind: ReceiptKind, at: Timestamp) {
         self.scope = scope
         self.message = message
         self.reporter = reporter

@@ -22,14 +22,7 @@ package struct PutPage: StoreWrite {
     )
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql(
-            .id(call.tenant),
-            .string(page.id),
-            .id(message),
-            .string(page.name),
-            .string(body),
-            .time(expiresAt)
-        )
+        Self.sql(.id(call.tenant), .string(page.id), .id(message), .string(page.name), .string(body), .time(expiresAt))
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Int { result.affectedRows }

@@ -17,7 +17,8 @@ package struct LockOrder: Sendable {
         badge_mark badge inbox_open
         webhook name:senders sender capture captured_exchange
         event_reader receipt_mark latency device_sketch device_change property_count parity_count
-        observed_figure name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
+        observed_figure name:counts counter_delta counter counter_reason orphan_receipt message_counter counter_fold
+        name:quota identity_count variant api_key_day
         name:audit audit_key audit_subject audit audit_checkpoint audit_copy
         name:events event_single event_batch event_position vendor_sequence
         outbox_upstream outbox_queue outbox

@@ -1,0 +1,1 @@
+Receipts that change no delivery are counted by app, day and reason: repeated, of another device, of a delivery without a push, of an unknown message or device, or of days that the retention has removed. `/v1/analytics/devices` and `push-gateway analytics devices` show them.
