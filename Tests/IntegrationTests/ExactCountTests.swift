@@ -388,6 +388,7 @@ struct ExactCountTests {
     ) async throws -> Int {
         let result = try await Self.program(stage, mode, repeats: repeats, ["EXACT_FILTERS": "\(filters)"])
         #expect(result.status == 0, "\(result.log)", sourceLocation: sourceLocation)
+        if mode == "settled" { try await stage.expectOrphans(sourceLocation: sourceLocation) }
         let summary = result.log.split(separator: "\n").last.map { String($0) } ?? ""
         print(summary)
         // "settled: 50000 deliveries, …"

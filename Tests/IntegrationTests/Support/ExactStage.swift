@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Model
+import NIOConcurrencyHelpers
 import NIOHTTP1
 import Testing
 
@@ -24,6 +25,15 @@ struct ExactStage: Sendable {
     /// The node that is not killed.
     let steady: HTTPCaller
     private let apiKey: String
+    private let orphans = NIOLockedValueBox(Orphans())
+
+    /// The receipts that changed no delivery.
+    private struct Orphans {
+        var repeated: Int64 = 0
+        var others: Int64 = 0
+        /// Reports without an answer, of which each may be one of them.
+        var unanswered: Int64 = 0
+    }
 
     init(_ cluster: Cluster, devices: Int) throws {
         self.cluster = cluster
@@ -135,7 +145,45 @@ struct ExactStage: Sendable {
     @discardableResult
     func report(_ message: String, _ number: Int, _ kind: String, app: String = "shop") async throws -> String? {
         let body: JSON = ["message": .string(message), "key": .string(Self.key(0, number)), "kind": .string(kind)]
-        return try await call("POST", "/v1/apps/\(app)/receipts", body).json?["outcome"]?.string
+        let outcome: String?
+        do {
+            outcome = try await call("POST", "/v1/apps/\(app)/receipts", body).json?["outcome"]?.string
+        } catch {
+            orphans.withLockedValue { $0.unanswered += 1 }
+            throw error
+        }
+        orphans.withLockedValue { orphans in
+            switch outcome {
+            case "recorded": break  // it changed a delivery
+            case "repeated": orphans.repeated += 1
+            case "orphan": orphans.others += 1
+            default: orphans.unanswered += 1
+            }
+        }
+        return outcome
+    }
+
+    /// The orphan receipts that the analytics count, as repeated ones and others.
+    private func countedOrphans() async throws -> (repeated: Int64, others: Int64) {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        // Two days, because an app's clock may be ahead.
+        let path = "/v1/analytics/devices?from=\(now - 172_800_000)&to=\(now + 172_800_000)&zone=UTC"
+        let total = try #require(try await call("GET", path).json?["total"]?.object)
+        let counts = total.pairs.filter { $0.key.hasPrefix("orphans") }.map { ($0.key, $0.value.int ?? -1) }
+        #expect(counts.count == 6 && counts.allSatisfy { $0.1 >= 0 }, "\(counts)")
+        let repeated = total["orphansRepeated"]?.int ?? -1
+        return (repeated, counts.reduce(0) { $0 + $1.1 } - repeated)
+    }
+
+    /// Every receipt is counted as it was answered. One that was not answered may be counted or not.
+    func expectOrphans(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let wanted = orphans.withLockedValue(\.self)
+        let seen = try await countedOrphans()
+        let repeated = wanted.repeated...wanted.repeated + wanted.unanswered
+        let others = wanted.others...wanted.others + wanted.unanswered
+        let most = wanted.repeated + wanted.others + wanted.unanswered
+        #expect(repeated.contains(seen.repeated) && others.contains(seen.others), sourceLocation: sourceLocation)
+        #expect(seen.repeated + seen.others <= most, "\(seen), not \(wanted)", sourceLocation: sourceLocation)
     }
 
     /// Keys of imported devices of the native SDK.
@@ -168,6 +216,10 @@ struct ExactStage: Sendable {
         try await useRationalOwl()
         try await useBraze()
         try await useNotificationHubs()
+        // Half of the devices of four dialects have reported a receipt twice.
+        let seen = try await countedOrphans()
+        #expect(seen.repeated == Int64(4 * Self.wired / 2) && seen.others == 0, "\(seen)")
+        orphans.withLockedValue { $0.repeated += seen.repeated }
     }
 
     private func useUPMC() async throws {
