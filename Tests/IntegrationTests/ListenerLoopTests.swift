@@ -3,6 +3,7 @@ import GatewayHTTP
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import ServiceLifecycle
 import Testing
 
