@@ -28,10 +28,10 @@ package struct NativeRouter: Sendable {
 
     package static let documentPath = "/openapi.json"
 
-    /// Leaves the event loop of the call's connection: some operations take longer than other calls should wait.
+    /// Leaves the event loop of the call's connection: some operations, and the writing of some answers, take longer than other calls should wait.
     package func respond(to request: Request, context: CallContext) async throws -> Response {
         try await withTaskExecutorPreference(globalConcurrentExecutor) {
-            try await responder.respond(to: request, context: context)
+            try await responder.respond(to: request, context: context).writtenOnThreads()
         }
     }
 }

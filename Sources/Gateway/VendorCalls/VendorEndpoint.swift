@@ -104,7 +104,6 @@ final class VendorEndpoint: Sendable {
         // An upstream may answer with any status, so that only the hundreds are counted.
         let counted = hold.proxied == nil ? response.status : response.status / 100 * 100
         counts.count(match.adapter.vendor, match.route.name, counted)
-        let elapsed = ContinuousClock.now - started
         let isError = record.isUnloggedError(response.status)
         logger.log(
             level: isError ? .info : .debug,
@@ -112,7 +111,7 @@ final class VendorEndpoint: Sendable {
             metadata: [
                 LogKey.reason: "\(record.reason ?? "none")", LogKey.peer: "\(call.remoteAddress ?? "?")",
                 LogKey.vendor: "\(match.adapter.vendor)", LogKey.route: "\(match.route.name)",
-                LogKey.status: "\(response.status)", LogKey.milliseconds: "\(elapsed.milliseconds)",
+                LogKey.status: "\(response.status)", LogKey.milliseconds: "\(started.duration(to: .now).milliseconds)",
             ]
         )
     }
@@ -186,7 +185,7 @@ final class VendorEndpoint: Sendable {
             call.body = []
             return limited(error, call, adapter, &record)
         }
-        return await carryOut(call, adapter, &record, &hold, on: channel)
+        return await LargeBodies.steps(of: call.body) { await carryOut(call, adapter, &record, &hold, on: channel) }
     }
 
     /// Waits for room for a large body, whose beginning is read before: if that names a binding that does not exist, `call` gets its fields.

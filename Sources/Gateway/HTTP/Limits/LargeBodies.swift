@@ -77,4 +77,14 @@ package final class LargeBodies: Sendable {
         // The thread never ends, so that there is a result.
         return try (result ?? Result(catching: body)).get()
     }
+
+    /// Runs the steps of a call with `body`: of a large one on the threads of the process, because its commands may be as many as its bytes permit, and the calls of
+    /// other connections would wait for them on the event loop.
+    package static func steps<Value: Sendable>(
+        of body: [UInt8],
+        _ steps: () async -> Value
+    ) async -> Value {
+        guard body.count > smallBytes else { return await steps() }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) { await steps() }
+    }
 }
