@@ -73,7 +73,9 @@ package struct ForwardingMachine: Sendable {
     /// - Returns: the next actions.
     package mutating func handle(_ event: Event, at now: Duration) -> [Action] {
         switch event {
-        case .due(let due): return due.compactMap { claim($0, at: now) }
+        case .due(let due):
+            // The upstreams with the fewest queues first: otherwise the same ones would take all places of the node again and again.
+            return due.sorted { places(of: $0) < places(of: $1) }.compactMap { claim($0, at: now) }
         case .claimed(let upstream, let limit, let leases):
             upstreams[upstream]?.hasMore = leases.count >= limit
             giveBack(max(0, limit - leases.count), of: upstream)
@@ -99,6 +101,8 @@ package struct ForwardingMachine: Sendable {
 
     // MARK: Places
 
+    private func places(of upstream: CredentialKey) -> Int { upstreams[upstream]?.used ?? 0 }
+
     private mutating func claim(_ upstream: CredentialKey, at now: Duration) -> Action? {
         guard !isDraining else { return nil }
         let state = upstreams[upstream] ?? Upstream()
@@ -117,10 +121,12 @@ package struct ForwardingMachine: Sendable {
     }
 
     /// Claims the next queues of an upstream without waiting for the next look: otherwise no more than `queuesPerUpstream` queues could end per interval. Only
-    /// after a call that succeeded: a node that is busy, or an upstream that fails, would pass through all queues.
+    /// after a call that succeeded: a node that is busy, or an upstream that fails, would pass through all queues. And only when the node has as many places: where
+    /// upstreams have taken all of them, each claim would be for one queue, and nothing would be left for another upstream at the next look.
     private mutating func refill(_ upstream: CredentialKey, at now: Duration) -> [Action] {
         guard let state = upstreams[upstream], state.hasMore, state.block == nil,
-            policy.queuesPerUpstream - state.used >= policy.queuesPerClaim, let claim = claim(upstream, at: now)
+            min(policy.queuesPerUpstream - state.used, policy.queues - used) >= policy.queuesPerClaim,
+            let claim = claim(upstream, at: now)
         else { return [] }
         return [claim]
     }

@@ -50,6 +50,22 @@ import Testing
         #expect(machine.handle(.drain, at: .zero).isEmpty && machine.hasEnded)
     }
 
+    /// Where one upstream has taken all places of the node, another gets the next one that is free.
+    @Test func anUpstreamWithoutPlacesComesFirst() {
+        var policy = ForwardPolicy()
+        (policy.queues, policy.queuesPerUpstream, policy.queuesPerClaim) = (3, 4, 2)
+        let other = CredentialKey(tenant: "t", credential: "other")
+        var machine = ForwardingMachine(policy)
+        #expect(machine.handle(.due([upstream, other]), at: .zero) == [.claim(upstream, limit: 3)])
+        let leases = (UInt8(1)...3).map { ForwardWorld.lease($0, 1) }
+        _ = machine.handle(.claimed(upstream, limit: 3, leases), at: .zero)
+        // Its own places would permit a claim, but the node has only one.
+        #expect(machine.handle(.settled(leases[0], .ended), at: .zero).isEmpty)
+        #expect(machine.handle(.due([upstream, other]), at: .zero) == [.claim(other, limit: 1)])
+        #expect(machine.handle(.claimed(other, limit: 1, []), at: .zero).isEmpty)
+        #expect(machine.handle(.settled(leases[1], .ended), at: .zero) == [.claim(upstream, limit: 2)])
+    }
+
     /// Queues that are given back leave their places free until the next look.
     @Test func queuesThatFailAreNotReplacedAtOnce() {
         var policy = ForwardPolicy()
