@@ -28,7 +28,7 @@ struct FrameWriter: Sendable {
     func document(_ content: PageContent, in frame: PageFrame) -> Markup {
         var fields = frame.fields
         fields["title"] = .text(content.title)
-        fields["updates"] = content.live.isEmpty ? .none : .text(updates)
+        fields["updates"] = content.live.isEmpty ? View.none : .text(updates)
         fields["body"] = .markup(writer.body(content, notice: request.notice, secret: request.secret))
         return writer.markup("frame", fields)
     }
