@@ -196,6 +196,23 @@ import Testing
         #expect(other == [])
     }
 
+    // A caller may name any app. Each name would add a row that no limit bounds, and the tenant's questions about devices would be refused for too many rows.
+    @Test func appsThatTheTenantDoesNotHaveAreNotCounted() async throws {
+        let fixture = try await StoreFixture.make()
+        let unknown = AppScope(app: "invented", vendor: fixture.scope.vendor)
+        let now = try await fixture.now()
+        let message = MessageID(UUID())
+        let named = RecordReceipt(unknown, message, Reporter(key: "k1"), .read, at: now)
+        #expect(try await fixture.ask(named) == .orphan)
+        let numbered = ReportNumber(unknown, DeviceCaller(key: "k1"), number: "1", .read, at: now)
+        #expect(try await fixture.ask(numbered) == .unknownDevice)
+        let badge = AcknowledgeMessage(unknown, .id(message), BadgeHolder(key: "k1"), .read, nil, at: now)
+        #expect(try await fixture.ask(badge).reply == .orphan)
+        #expect(try await fixture.receipt(message, "k1", .read) == .orphan, "the control: an app that exists")
+        let found = try await fixture.queries.deviceFigures(of: now.day - 1...now.day + 1, apps: [], in: fixture.acme)
+        #expect(found?.map(\.app) == ["shop"] && found?.first?.figures.orphans == ["unknownDevice": 1])
+    }
+
     // A tenant that has never sent a message: its counts are folded too, and removed at the end of their retention.
     @Test func orphansAreFoldedAndRemoved() async throws {
         let fixture = try await StoreFixture.alone()

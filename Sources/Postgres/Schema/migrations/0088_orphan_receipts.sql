@@ -1,7 +1,7 @@
 -- Receipts that change no delivery are counted by app, day and reason (`note_orphan`, new; `record_receipt`, `settle_receipts`, `acknowledge`, `report_number`,
 -- `fold_counts`).
 -- Oldest program: 39
--- Routines: aa2b502c3456db81
+-- Routines: f49c74a850a08549
 
 -- Set for a row that counts orphan receipts and no delivery (`note_orphan`), whose quarter is -1: the reason, how many there were, and the day of the app's
 -- time zone on which they arrived, since 1970.
