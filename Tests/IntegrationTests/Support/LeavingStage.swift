@@ -77,8 +77,27 @@ struct LeavingStage {
         try await eventually(what, within: .seconds(30), condition)
     }
 
-    /// Waits until calls count for the step: they are counted in intervals of a second, and one that began before the step does not.
-    func counts() async throws { try await Task.sleep(for: .seconds(2)) }
+    /// Waits until calls count for the step: they are counted in intervals of a second, and one that began before the step does not. Between three
+    /// evaluations are two seconds.
+    func counts(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await evaluations(3, sourceLocation: sourceLocation)
+    }
+
+    /// Waits until so many evaluations of the migration in force have ended. Each sets the time of the next one, a second later.
+    func evaluations(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        var times: Set<String> = []
+        try await eventually("\(count) evaluations", every: .milliseconds(100), sourceLocation: sourceLocation) {
+            let next = try await world.value(
+                """
+                SELECT coalesce(max(m.next_at)::text, '') AS value FROM gateway.migration m
+                WHERE m.is_active AND m.owner IS NULL
+                """
+            )
+            if !next.isEmpty { times.insert(next) }
+            // The first time is that of an earlier evaluation.
+            return times.count > count
+        }
+    }
 
     /// Waits until the vendor receives registrations.
     func proxies() async throws {
