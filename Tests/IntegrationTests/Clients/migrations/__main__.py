@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--stub-team-id", default="STUBTEAM01")
     whole.add_argument("--devices", type=int, default=40)
     whole.add_argument("--seed", type=int, default=1)
-    whole.add_argument("--kills", type=victims, default="gateway", help="what is killed during the sends of the step of 50 %%: gateway, database, stub, or none (gateway)")
+    whole.add_argument("--kills", type=victims, default="gateway", help="what is killed: gateway, database, stub, or none (gateway); README.md has the moments")
     whole.add_argument("--opt-out-seconds", type=float, default=2.0, help="time in which an opt-out must reach the vendor")
     whole.add_argument("--seconds", type=float, metavar="N", help="time after which the whole run has failed; its time is printed in any case")
     instead = whole.add_mutually_exclusive_group()

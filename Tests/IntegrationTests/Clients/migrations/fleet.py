@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from .calls import Answer, Calls
-from .vendors import Phone, Vendor
+from .vendors import Phone, Refused, Vendor
 
 TEXT = re.compile(r"#m\d+#")
 # The bound of everything that must follow by itself.
@@ -38,6 +38,22 @@ def is_inside(key: str, percent: int, salt: str) -> bool:
     return int.from_bytes(hashlib.sha256(f"{salt}\0{key}".encode()).digest()[:4]) < percent * 2**32 // 100
 
 
+def phones_of_run(count: int, run: str, is_first: Callable[[Phone], bool] | None = None) -> list[Phone]:
+    """The phones of a run. `is_first`: whether a phone is in the first step of a rollout. If fewer than two are, the second phone and those after it get later names until two are:
+    messages to several phones name the first ones."""
+    phones = [Phone(number, run) for number in range(1, count + 1)]
+    if is_first is None:
+        return phones
+    draw = count
+    for place in range(1, count):
+        if sum(map(is_first, phones)) >= 2:
+            break
+        while not is_first(phones[place]):
+            draw += 1
+            phones[place] = Phone(place + 1, run, draw)
+    return phones
+
+
 class Message:
     """A message with a text of its own: the token of each phone that must get it, and of those that may."""
 
@@ -53,10 +69,10 @@ class Message:
 
 
 class Fleet:
-    def __init__(self, vendor: Vendor, calls: Calls, simulator: Calls, stub: Calls, count: int, seed: int, opt_out_seconds: float, has_pairs: bool = False):
+    def __init__(self, vendor: Vendor, calls: Calls, simulator: Calls, stub: Calls, phones: list[Phone], seed: int, opt_out_seconds: float, has_pairs: bool = False):
         self.vendor, self.calls, self.simulator, self.stub = vendor, calls, simulator, stub
         self.random = random.Random(seed)
-        self.phones = [Phone(number, f"{vendor.name}/{seed}") for number in range(1, count + 1)]
+        self.phones = phones
         if has_pairs:
             # Every fourth user has two phones.
             for phone in self.phones[1::5]:
@@ -95,12 +111,33 @@ class Fleet:
         list(self.pool.map(lambda phone: self.vendor.register(self.calls, phone), self.phones))
         self.vendor_knows(self.phones)
 
-    def refresh(self, count: int) -> None:
+    def refresh(self, count: int, during: Callable[[int], None] | None = None) -> None:
+        """Some phones get new tokens. `during` is called with the number of each registration before it is made."""
         chosen = self.random.sample(self.present, min(count, len(self.present)))
         for phone in chosen:
             phone.refreshes += 1
-        list(self.pool.map(lambda phone: self.vendor.register(self.calls, phone), chosen))
+
+        def one(entry: tuple[int, Phone]) -> None:
+            number, phone = entry
+            if during is not None:
+                during(number)
+            self.insist(lambda: self.vendor.register(self.calls, phone))
+
+        list(self.pool.map(one, enumerate(chosen)))
         self.vendor_knows(chosen)
+
+    def insist(self, call: Callable[[], None]) -> None:
+        """An app repeats a call that is refused while a process does not run. `Calls` repeats those without an answer."""
+        limit = time.monotonic() + FOLLOWS_SECONDS
+        while True:
+            # It may be killed, or start again, during the call.
+            down = self.down
+            try:
+                return call()
+            except Refused:
+                if not (down | self.down) or time.monotonic() > limit:
+                    raise
+            time.sleep(0.1)
 
     def vendor_knows(self, phones: list[Phone]) -> None:
         """Waits for forwarded registrations, so that it is known which token each side must use."""
@@ -111,25 +148,39 @@ class Fleet:
 
         eventually("the vendor knows the tokens", is_known)
 
-    def opt_out(self, is_ours: Callable[[Phone], bool], is_forwarded: bool = True) -> None:
+    def opt_out(
+        self, is_ours: Callable[[Phone], bool], is_forwarded: bool = True, may_leave: Callable[[Phone], bool] = lambda _: True,
+        kill: Callable[[], None] | None = None,
+    ) -> None:
         """One phone opts out. Afterwards no side may push to it: the gateway from then on, the vendor as soon as it has the call.
 
         `is_ours`: whether the gateway makes the pushes to a phone. One of these opts out, if another one is left: a message to both leaves before the vendor has the
-        opt-out, and neither side may push it to the phone.
+        opt-out, and neither side may push it to the phone. Otherwise one for which `may_leave` is true opts out.
+
+        `kill` kills a process meanwhile. The opt-out then has no bound of its time, and the message leaves when the process has started again.
         """
         ours = [phone for phone in self.present if is_ours(phone)]
-        phone = self.random.choice(ours if len(ours) > 1 else self.present)
-        self.vendor.leave(self.calls, phone)
+        phone = self.random.choice(ours if len(ours) > 1 else [phone for phone in self.present if may_leave(phone)])
+        killing = None if kill is None else self.pool.submit(kill)
+        self.insist(lambda: self.vendor.leave(self.calls, phone))
         phone.has_left = True
+        if killing is not None:
+            killing.result()
         began = time.monotonic()
         if len(ours) > 1:
             other = next(one for one in ours if one is not phone)
             # Below 100 %, audiences are the vendor's: several installations of Notification Hubs are one, and a single installation is not.
-            self.send_meanwhile([phone, other] if self.percent == 100 or self.vendor.names_each else [phone])
+            named = [phone, other] if self.percent == 100 or self.vendor.names_each else [phone]
+            if kill is None:
+                self.send_meanwhile(named)
+            else:
+                eventually("a send after the opt-out is accepted", lambda: self.send(named).is_certain)
         if not is_forwarded:
             return
         key = self.vendor.key(phone)
         eventually("the vendor knows the opt-out", lambda: key not in self.vendor.reachable(self.stub.get("/_stub/state")))
+        if kill is not None:
+            return
         took = time.monotonic() - began
         self.slowest_opt_out = max(self.slowest_opt_out, took)
         if took > self.opt_out_seconds:
@@ -243,7 +294,7 @@ class Fleet:
             if (message.text, token) not in self.pushes
         ]
 
-    def arrive(self, uncertain: Callable[[], set[tuple[str, int]]] | None = None) -> None:
+    def arrive(self, uncertain: Callable[[], set[tuple[str, int]]] | None = None, seconds: float = FOLLOWS_SECONDS) -> None:
         """Waits for every push that must arrive.
 
         `uncertain` returns the messages and phones for which the gateway itself states that it does not know: those may be missing, and never double.
@@ -261,16 +312,27 @@ class Fleet:
             return set(missing) <= known
 
         try:
-            eventually("all pushes have arrived", have_arrived)
+            eventually("all pushes have arrived", have_arrived, seconds)
         except TimeoutError:
             raise AssertionError(f"{len(self.missing())} pushes are missing: {self.missing()[:10]}") from None
 
-    def report_all(self) -> None:
-        """Reports new pushes as the app does: each arrived, and every second was read. The app's SDK reports messages of its own vendor only."""
-        if self.vendor.has_receipts:
-            fresh = [key for key in self.payloads if key not in self.reported and not self.messages[key[0]].is_native]
-            self.reported.update(fresh)
-            list(self.pool.map(self.report, fresh))
+    def unreported(self) -> list[tuple[str, str]]:
+        """The pushes that phones have not reported. The app's SDK reports messages of its own vendor only."""
+        if not self.vendor.has_receipts:
+            return []
+        return [key for key in self.payloads if key not in self.reported and not self.messages[key[0]].is_native]
+
+    def report_all(self, during: Callable[[int], None] | None = None) -> None:
+        """Reports new pushes as the app does: each arrived, and every second was read. `during` is called with the number of each push before it is reported."""
+        fresh = self.unreported()
+        self.reported.update(fresh)
+
+        def one(entry: tuple[int, tuple[str, str]]) -> None:
+            if during is not None:
+                during(entry[0])
+            self.report(entry[1])
+
+        list(self.pool.map(one, enumerate(fresh)))
 
     def report(self, key: tuple[str, str], is_read: bool | None = None) -> None:
         """Reports one push. Without `is_read`, every second message is read."""
@@ -280,9 +342,9 @@ class Fleet:
             raise AssertionError(f"a push without a name: {self.payloads[key]}")
         if is_read is None:
             is_read = int(key[0].strip("#m")) % 2 == 0
-        self.vendor.report(self.calls, phone, reference, is_read=False)
+        self.insist(lambda: self.vendor.report(self.calls, phone, reference, is_read=False))
         if is_read:
-            self.vendor.report(self.calls, phone, reference, is_read=True)
+            self.insist(lambda: self.vendor.report(self.calls, phone, reference, is_read=True))
         with self.lock:
             self.reports[(reference, phone.number)] = is_read
 

@@ -117,6 +117,8 @@ def shortened(plan: str) -> str:
 class Guide(Journey):
     """A tenant `acme` with the app `shop`, as the guide has them."""
 
+    first_percent = None
+
     def __init__(self, vendor, options):
         self.text = Path(options.guide).read_text()
         self.title = TITLES[vendor.name]

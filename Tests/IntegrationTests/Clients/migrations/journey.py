@@ -8,17 +8,25 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .calls import Calls
-from .fleet import FOLLOWS_SECONDS, TEXT, Fleet, Message, eventually, is_inside
-from .vendors import Phone, Vendor
+from .fleet import FOLLOWS_SECONDS, TEXT, Fleet, Message, eventually, is_inside, phones_of_run
+from .vendors import VENDORS, Phone, Vendor
 
 STUBS = pathlib.Path(__file__).resolve().parent.parent / "vendorstubs" / "__main__.py"
 # A gate has its samples within this time, or the test fails with the gateway's reason.
 ADVANCE_SECONDS = 60.0
 # The processes that can be killed.
 VICTIMS = ("gateway", "database", "stub")
+# Calls of a step during which a process can be killed.
+ACTIVITIES = ("registrations", "sends", "receipts", "opt-outs")
+# With as many phones, each process is killed at many moments of a run; with fewer, once.
+MANY_PHONES = 200
+# The step of 100 % from which a rollback is possible.
+HOLD = "hold"
+# New tokens in a step, and in one that kills a process during them.
+REFRESHES, REFRESHES_WITH_KILLS = 2, 12
 
 
 class Place:
@@ -146,6 +154,8 @@ def plan(vendor: Vendor, place: Place, name: str, samples: int) -> dict:
 class Journey:
     name = "leave"
     has_pairs = False
+    # The first percentage that moves pushes. Some phones of each run are inside, and stay until it is in force. None: the names of the phones do not depend on one.
+    first_percent: int | None = 1
 
     def __init__(self, vendor: Vendor, options):
         self.vendor, self.options, self.place = vendor, options, Place(options)
@@ -154,9 +164,8 @@ class Journey:
         self.calls = Calls(self.place.gateway)
         self.native = Calls(self.place.gateway, {"Authorization": f"Bearer {self.place.key}"})
         simulator = Calls(lambda: f"http://{simulated['control']}")
-        self.fleet = Fleet(
-            vendor, self.calls, simulator, self.stub.control, options.devices, options.seed, options.opt_out_seconds, self.has_pairs
-        )
+        phones = phones_of_run(options.devices, f"{vendor.name}/{options.seed}", self.is_first if self.first_percent else None)
+        self.fleet = Fleet(vendor, self.calls, simulator, self.stub.control, phones, options.seed, options.opt_out_seconds, self.has_pairs)
         # So many messages to each phone fill a gate.
         self.samples = max(200, options.devices)
         self.rounds = -(-self.samples // max(1, options.devices - 8))
@@ -182,15 +191,16 @@ class Journey:
         self.step(1)
         self.place.advance(self.name)
         self.moved(1)
-        self.step(1)
+        kills = self.planned_kills()
+        self.step(1, kills.get(1))
         self.place.advance(self.name)
         self.moved(50)
-        self.step(2, self.kills)
+        self.step(2, kills.get(50))
         self.place.advance(self.name)
         self.moved(100)
         self.step(self.rounds)
         self.place.advance(self.name)
-        self.step(1)
+        self.step(1, kills.get(HOLD))
         self.place.migration("rollback", self.name)
         self.moved(0)
         self.step(1)
@@ -216,34 +226,74 @@ class Journey:
         )
         print(self.place.migration("status", self.name), flush=True)
 
-    def step(self, rounds: int, kills: Sequence[str] = (), is_forwarded: bool = True) -> None:
+    def planned_kills(self) -> dict[int | str, dict[str, list[str]]]:
+        """Which processes are killed during which calls of which step. Its gates must not compare what a kill may fail.
+
+        With few phones, the first is killed during the sends at 50 %, and each other one during other calls, which differ from vendor to vendor and from seed to seed.
+        """
+        others = [(1, "registrations"), (50, "receipts"), (HOLD, "opt-outs")]
+        if not self.vendor.has_receipts:
+            others.remove((50, "receipts"))
+        if len(self.fleet.phones) >= MANY_PHONES:
+            chosen = [(moment, kill) for moment in [(1, "sends"), (50, "sends"), (HOLD, "sends"), *others] for kill in self.kills]
+        else:
+            first = self.options.seed + list(VENDORS).index(self.vendor.name)
+            chosen = [((50, "sends"), kill) for kill in self.kills[:1]]
+            chosen += [(others[(first + number) % len(others)], kill) for number, kill in enumerate(self.kills[1:])]
+        kills: dict[int | str, dict[str, list[str]]] = {}
+        for (step, activity), kill in chosen:
+            kills.setdefault(step, {}).setdefault(activity, []).append(kill)
+        return kills
+
+    def killer(self, kills: Sequence[str], count: int, first: int = 0) -> Callable[[int], None] | None:
+        """Kills each of these processes before one of `count` calls that the seed selects, which it is called with. Those before `first` are not selected."""
+        if not kills:
+            return None
         fleet = self.fleet
+        moments = dict(zip(fleet.random.sample(range(first, count), len(kills)), kills))
+
+        def kill_at(number: int) -> None:
+            if number in moments:
+                # Until then each call must be accepted. While a process does not run, calls may be refused.
+                with fleet.lock:
+                    fleet.down |= {moments[number]}
+                self.kill(moments[number])
+
+        return kill_at
+
+    def step(self, rounds: int, kills: dict[str, list[str]] | None = None, is_forwarded: bool = True) -> None:
+        """`kills`: the processes that are killed, by the calls of `ACTIVITIES`."""
+        fleet = self.fleet
+        registrations, sends, receipts, opt_outs = ((kills or {}).get(activity, []) for activity in ACTIVITIES)
         if is_forwarded:
-            fleet.refresh(2)
-        self.exchange(rounds, kills)
+            count = min(REFRESHES_WITH_KILLS if registrations else REFRESHES, len(fleet.present))
+            fleet.refresh(count, self.killer(registrations, count))
+            fleet.down = frozenset()
+        self.exchange(rounds, sends, receipts)
         self.sides_hold()
         fleet.look()
         percent = fleet.percent
         assert percent is not None
-        fleet.opt_out(lambda phone: self.is_member(phone, percent), is_forwarded)
+        # One opts out, or with kills one for each.
+        for kill in opt_outs or [None]:
+            during = self.killer([kill], 1) if kill else None
+            fleet.opt_out(
+                lambda phone: self.is_member(phone, percent), is_forwarded, lambda phone: percent > 0 or not self.is_first(phone),
+                (lambda during=during: during(0)) if during else None,
+            )  # fmt: skip
+            fleet.down = frozenset()
+        if opt_outs:
+            # The push of a send without an answer comes before the phone has another token.
+            self.wait_until_idle()
         self.arrive()
         # A push to a phone that has opted out is stated as such, and has nobody who reports it.
         fleet.check()
         fleet.report_all()
 
-    def exchange(self, rounds: int, kills: Sequence[str] = ()) -> None:
-        """Messages to each phone, during which processes are killed, and the reports of those that arrive."""
+    def exchange(self, rounds: int, kills: Sequence[str] = (), kills_of_reports: Sequence[str] = ()) -> None:
+        """Messages to each phone, and the reports of those that arrive. Processes are killed during the former or the latter."""
         fleet = self.fleet
-        moments = dict(zip(fleet.random.sample(range(5, len(fleet.present)), len(kills)), kills))
-
-        def during(number: int) -> None:
-            if number in moments:
-                # Until then each send must be accepted. While a process does not run, sends may be refused.
-                with fleet.lock:
-                    fleet.down |= {moments[number]}
-                self.kill(moments[number])
-
-        messages = fleet.send_to_each(rounds, during, self.wait_for_restart)
+        messages = fleet.send_to_each(rounds, self.killer(kills, len(fleet.present), 5), self.wait_for_restart)
         if kills:
             self.send_again(messages)
         fleet.down = frozenset()
@@ -252,7 +302,8 @@ class Journey:
             # A send without an answer may have been accepted: its push comes before the phone has another token, and is reported as others are.
             self.wait_until_idle()
             fleet.collect()
-        fleet.report_all()
+        fleet.report_all(self.killer(kills_of_reports, len(fleet.unreported())))
+        fleet.down = frozenset()
 
     def wait_for_restart(self) -> None:
         """A back end whose send failed goes on when no process is being killed, so that a kill costs few sends."""
@@ -298,6 +349,10 @@ class Journey:
     def is_member(self, phone: Phone, percent: int) -> bool:
         return is_inside(self.vendor.rollout_key(phone), percent, self.name)
 
+    def is_first(self, phone: Phone) -> bool:
+        """Whether the first step that moves pushes moves those to this phone."""
+        return self.first_percent is not None and self.is_member(phone, self.first_percent)
+
     def is_ours(self, message: Message, phone: Phone, percent: int) -> bool:
         """Whether the gateway must push a message to a phone."""
         is_split = percent == 100 or not message.is_shared or self.vendor.names_each
@@ -334,6 +389,8 @@ class Journey:
         assert percent is not None
         # The vendor's interface alone reaches each phone in each step.
         needed = {self.is_member(phone, percent) for phone in fleet.present}
+        if needed != ({False} if percent == 0 else {True} if percent == 100 else {False, True}):
+            raise AssertionError(f"at {percent} %, every phone belongs to the {'gateway' if True in needed else 'vendor'}")
         if not all(in_own_interface[percent, is_ours] for is_ours in needed):
             raise AssertionError(f"at {percent} %, a side has pushed nothing that was sent in the vendor's interface: {in_own_interface}")
         print(f"pushes at {percent} %: {found[percent, False]} by the vendor, {found[percent, True]} by the gateway", flush=True)
@@ -475,7 +532,7 @@ class Journey:
             return wished[0] <= found[0] <= wished[0] + listed and found[1] == wished[1]
 
         try:
-            eventually("the gateway has the receipts of its pushes", gateway_has_its_own)
+            eventually("the gateway has the receipts of its pushes", gateway_has_its_own, seconds)
         except TimeoutError:
             raise AssertionError(f"receipts by user: {found[0]}, read {found[1]}; expected {wished[0]}, read {wished[1]}") from None
         print(f"receipts: {len(ours)} of pushes of the gateway; {len(wanted)} messages of the vendor have theirs", flush=True)

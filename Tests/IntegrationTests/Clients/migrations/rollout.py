@@ -10,12 +10,10 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from .fleet import TEXT, Message, eventually, is_inside
-from .journey import Journey
+from .journey import MANY_PHONES, Journey
 from .vendors import FALLBACK_MINUTES, Phone, users
 
 SALT = "spring"
-# With as many phones, each process is killed in each stage; with fewer, once in the whole run.
-MANY_PHONES = 200
 # A control waits as long for something that must not arrive.
 CONTROL_SECONDS = 10.0
 # Longer than the gateway waits for an answer (15 s).
@@ -30,6 +28,7 @@ class Rollout(Journey):
     """In each stage: token refreshes, messages in the vendor's interface and the native one, kills, receipts, reads, and then the count."""
 
     has_pairs = True
+    first_percent = None
 
     def __init__(self, vendor, options):
         super().__init__(vendor, options)
@@ -68,6 +67,7 @@ class Rollout(Journey):
         print(f"{len(self.fleet.pushes)} pushes once each, {sum(self.repeats.values())} repeats after {len(self.killed)} kills", flush=True)
 
     def kills_of_stages(self, stages: list[str]) -> dict[str, list[str]]:
+        """With many phones, each process is killed in each stage; with fewer, once in the whole run."""
         if len(self.fleet.phones) >= MANY_PHONES:
             return {stage: self.fleet.random.sample(self.kills, len(self.kills)) for stage in stages}
         chosen = dict(zip(self.fleet.random.sample(stages, len(self.kills)), self.kills))

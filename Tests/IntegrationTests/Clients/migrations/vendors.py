@@ -24,14 +24,15 @@ class Refused(Exception):
 
 
 class Phone:
-    """An installed app: one device of one user."""
+    """An installed app: one device of one user. `number` is its place among the phones, and its names are those of `draw` (default: the number)."""
 
-    def __init__(self, number: int, run: str):
-        digest = hashlib.sha256(f"{run}/{number}".encode()).hexdigest()
-        self.number, self.user, self.run = number, f"user-{number}", run
+    def __init__(self, number: int, run: str, draw: int | None = None):
+        draw = number if draw is None else draw
+        digest = hashlib.sha256(f"{run}/{draw}".encode()).hexdigest()
+        self.number, self.user, self.run = number, f"user-{draw}", run
         self.device = f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-8{digest[17:20]}-{digest[20:32]}".upper()
         self.key = digest[:32]
-        self.phone = f"010{number:08d}"
+        self.phone = f"010{draw:08d}"
         self.refreshes = 0
         self.has_left = False
 
