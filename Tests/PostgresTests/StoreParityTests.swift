@@ -58,6 +58,15 @@ import Testing
         #expect(shown.first?.hour == Self.hour + 1)
         #expect(shown.first?.facts == ["no": 0])
         #expect(shown.allSatisfy { $0.metric == .unknown && $0.dialect == "relay" })
+        // The answer has a limit of its own. The rows must not grow either, by many additions or by a large one.
+        _ = try await fixture.ask(AddParity([row(.unknown, 30, 30, hour: Self.hour + 2, shown: 30)]))
+        let stored = Statement(
+            "SELECT cardinality(sample) AS n FROM gateway.parity_count WHERE tenant_id = $1 ORDER BY hour",
+            [.id(fixture.acme)]
+        )
+        let counts = try await fixture.engine.run(stored, tenant: fixture.acme.rawValue)
+            .rows { (row) throws(PostgresError) in try row.int("n") }
+        #expect(counts == [ParitySample.limit, 1, ParitySample.limit])
     }
 
     @Test func oldHoursAreRemovedWithTheFiguresOfAnalytics() async throws {
