@@ -2,7 +2,7 @@ package import Model
 
 /// Compares the devices of an export with the stored ones: first all rows of the export, then all stored identities. Pure.
 ///
-/// It keeps eight bytes for each device that both sides have, and a few keys as examples.
+/// It keeps eight bytes for each device that both sides have, and a few masked keys as examples.
 package struct DeviceComparison: Sendable {
     /// The ways in which a device may differ.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -11,7 +11,7 @@ package struct DeviceComparison: Sendable {
 
     /// 16,000,000 devices: 128 MB of memory.
     package static let deviceLimit = 16_000_000
-    /// 20 keys of each kind.
+    /// 20 keys of each kind, and of a summary.
     package static let exampleLimit = 20
 
     package private(set) var summary = ComparisonSummary()
@@ -61,7 +61,24 @@ package struct DeviceComparison: Sendable {
     {
         summary[keyPath: count] += 1
         guard examples[kind, default: []].count < Self.exampleLimit, let key else { return }
-        examples[kind, default: []].append(key.rawValue)
+        examples[kind, default: []].append(Self.masked(key))
+    }
+
+    /// The last four characters of a long key, as of a phone number: they confirm a device that is known otherwise, and name nobody.
+    private static func masked(_ key: VendorDeviceKey) -> String {
+        key.rawValue.count > 12 ? "…\(key.rawValue.suffix(4))" : "…"
+    }
+
+    /// The counts with at most `exampleLimit` of the examples: as many of each kind, as far as there are.
+    package var result: ComparisonSummary {
+        var result = summary
+        for place in 0..<Self.exampleLimit {
+            for kind in Kind.allCases where result.samples.count < Self.exampleLimit {
+                guard let keys = examples[kind], keys.indices.contains(place) else { continue }
+                result.samples.append(["difference": .string(kind.rawValue), "key": .string(keys[place])])
+            }
+        }
+        return result
     }
 
     private func contains(_ value: Int) -> Bool {

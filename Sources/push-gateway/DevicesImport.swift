@@ -26,7 +26,8 @@ extension Devices {
                 file is newer than everything but the decisions of users.
                 --from reads a vendor's own export, and --map any table whose columns the file of the map names (docs/migration).
                 --compare changes no device: it counts the devices that only one side has, and those whose token, user or push setting differs. The counts are
-                stored for a day. The exit status is 1 if more than --max-difference of the devices differ.
+                stored with the masked keys of some devices, and gates of migrations use them for a day (push-gateway routes parity shows them). The exit status
+                is 1 if more than --max-difference of the devices differ.
                 """
         )
 
@@ -216,7 +217,7 @@ extension Devices {
 }
 
 extension DeviceComparison {
-    /// The counts, each with the keys of some devices.
+    /// The counts, each with the masked keys of some devices.
     var table: String {
         func row(_ name: String, _ count: Int, _ kind: Kind? = nil) -> [String] {
             [name, "\(count)", kind.flatMap { examples[$0]?.prefix(3).joined(separator: ", ") } ?? ""]

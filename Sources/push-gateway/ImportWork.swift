@@ -227,7 +227,7 @@ struct ImportWork {
             }
             // Files without devices say nothing, and must not count as an agreement.
             if comparison.summary.difference != nil {
-                let record = ImportRules.compared(comparison.summary, plan.scope, by: plan.actor)
+                let record = ImportRules.compared(comparison.result, plan.scope, by: plan.actor)
                 try await handler.run(record, in: plan.tenant)
             }
             return comparison

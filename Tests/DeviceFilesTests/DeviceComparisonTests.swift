@@ -10,7 +10,7 @@ import Testing
     private func rows(_ keys: Range<Int>, token: Bool = true) -> [DeviceRegistration] {
         keys.map { number in
             DeviceRegistration(
-                key: VendorDeviceKey("k\(number)"),
+                key: VendorDeviceKey("installation-k\(number)"),
                 platform: .ios,
                 token: token ? DeviceToken(apns: "aa0\(number % 10)") : nil
             )
@@ -38,7 +38,7 @@ import Testing
         comparison.take(rows(4..<5), [same(0, 4), same(9, 5)])
         comparison.reject(1)
         for place in [0, 1, 2, 4, 7] {
-            comparison.stored(identities[place], VendorDeviceKey("s\(place)"), hasToken: true)
+            comparison.stored(identities[place], VendorDeviceKey("installation-s\(place)"), hasToken: true)
         }
         // The export lists tokens, so that a device without one cannot be in it.
         comparison.stored(identities[8], "s8", hasToken: false)
@@ -50,7 +50,8 @@ import Testing
         #expect(summary.difference == 5.0 / 7.0)
         #expect(
             comparison.examples == [
-                .onlyInExport: ["k3"], .onlyHere: ["s7"], .token: ["k1"], .user: ["k1"], .push: ["k2"],
+                .onlyInExport: ["…n-k3"], .onlyHere: ["…n-s7"], .token: ["…n-k1"], .user: ["…n-k1"],
+                .push: ["…n-k2"],
             ]
         )
     }
@@ -81,10 +82,36 @@ import Testing
         #expect(comparison.summary.onlyInExport == 39)
     }
 
+    // A short key may be a phone number, and a long one the address of a person.
+    @Test func examplesAreMasked() {
+        var comparison = DeviceComparison()
+        for key in ["01012345678", "kim.cheolsu@example.com"] {
+            comparison.stored(identities[0], VendorDeviceKey(key), hasToken: true)
+        }
+        #expect(comparison.examples == [.onlyHere: ["…", "….com"]])
+    }
+
+    @Test func aSummaryHasTwentyExamplesOfAllKinds() {
+        var comparison = DeviceComparison()
+        var changed = (0..<30).map { same($0, $0) }
+        for place in changed.indices { changed[place].tokenDiffers = true }
+        changed[7].userDiffers = true
+        comparison.take(rows(0..<40), changed)
+        let kinds = comparison.result.samples.compactMap { $0["difference"]?.string }
+        #expect(kinds.count == 20 && kinds.filter { $0 == "user" }.count == 1)
+        #expect(Set(kinds) == ["onlyInExport", "token", "user"])
+        #expect(kinds.filter { $0 == "onlyInExport" }.count == 10)
+        let keys = comparison.result.samples.compactMap { $0["key"]?.string }
+        #expect(keys.count == 20 && keys.contains("…n-k7") && keys.allSatisfy { $0.hasPrefix("…") && $0.count == 5 })
+        // The counts are those of all devices.
+        #expect(comparison.result.tokenDiffers == 30 && comparison.summary.samples.isEmpty)
+    }
+
     @Test func aSummaryIsReadAsItIsStored() throws {
         var comparison = DeviceComparison()
         comparison.take(rows(0..<9), [same(0, 0)])
-        let summary = comparison.summary
+        let summary = comparison.result
+        #expect(summary.samples.count == 8)
         #expect(ComparisonSummary(try JSONParser.parse(JSONWriter.text(summary.json))) == summary)
         for text in ["{}", "[]", #"{"exported":-1}"#] { #expect(ComparisonSummary(try JSONParser.parse(text)) == nil) }
     }

@@ -59,11 +59,13 @@ import Testing
         for exported in [3, 5] {
             var summary = ComparisonSummary()
             (summary.exported, summary.onlyHere) = (exported, 1)
+            summary.samples = [["difference": "onlyHere", "key": "…504f"]]
             let request = ImportRules.compared(summary, fixture.scope, by: .command(user: 0))
             try await fixture.commands.run(request, in: fixture.acme)
         }
         let found = try #require(try await audit.comparison(fixture.scope, in: fixture.acme))
         #expect(found.summary.exported == 5 && found.summary.onlyHere == 1)
+        #expect(found.summary.samples == [["difference": "onlyHere", "key": "…504f"]])
         let other = AppScope(app: fixture.scope.app, vendor: "other")
         #expect(try await audit.comparison(other, in: fixture.acme) == nil)
         // A day later it counts as no data.
@@ -74,5 +76,8 @@ import Testing
         )
         await admin.close()
         #expect(try await audit.comparison(fixture.scope, in: fixture.acme) == nil)
+        // A longer period finds it.
+        let old = try await audit.comparison(fixture.scope, in: fixture.acme, within: .seconds(172_800))
+        #expect(old?.summary == found.summary)
     }
 }

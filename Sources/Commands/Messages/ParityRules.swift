@@ -2,6 +2,18 @@ package import Model
 package import ObservationStore
 package import Store
 
+/// The agreement of an app with its upstreams.
+package struct ParityReport: Sendable, Hashable {
+    /// One for each metric with observations.
+    package var figures: [ParityFigure]
+    package var samples: [ParitySample]
+
+    package init(figures: [ParityFigure], samples: [ParitySample]) {
+        self.figures = figures
+        self.samples = samples
+    }
+}
+
 /// The figures of the agreement with upstreams.
 package enum ParityRules {
     /// Adds observations to their hours.

@@ -45,6 +45,8 @@ package struct ComparisonSummary: Sendable, Hashable {
     /// Devices of which at least one of these three differs.
     package var differing = 0
     package var newerInExport = 0
+    /// Masked examples of devices that differ: `difference` (`DeviceComparison.Kind`) and `key`.
+    package var samples: [JSON] = []
 
     package init() {}
 
@@ -62,7 +64,8 @@ package struct ComparisonSummary: Sendable, Hashable {
 
     /// The stored form.
     package var json: JSON {
-        .object(JSONObject(Self.members.map { ($0.name, JSON.int(self[keyPath: $0.path])) }))
+        let counts = Self.members.map { ($0.name, JSON.int(self[keyPath: $0.path])) }
+        return .object(JSONObject(counts + [("samples", JSON.array(samples))]))
     }
 
     /// Nil for a value that is not a summary.
@@ -71,5 +74,6 @@ package struct ComparisonSummary: Sendable, Hashable {
             guard let number = json[name]?.int, let count = Int(exactly: number), count >= 0 else { return nil }
             self[keyPath: path] = count
         }
+        samples = json["samples"]?.array ?? []
     }
 }

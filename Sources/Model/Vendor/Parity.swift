@@ -51,18 +51,6 @@ package struct ParitySample: Sendable, Hashable {
     }
 }
 
-/// The agreement of an app with its upstreams.
-package struct ParityReport: Sendable, Hashable {
-    /// One for each metric with observations.
-    package var figures: [ParityFigure]
-    package var samples: [ParitySample]
-
-    package init(figures: [ParityFigure], samples: [ParitySample]) {
-        self.figures = figures
-        self.samples = samples
-    }
-}
-
 extension ObservedReach {
     /// Samples and differences.
     ///

@@ -48,18 +48,19 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.about(.id(tenant), .string(subject), .int(max(0, limit))), tenant).reversed()
     }
 
-    /// Returns the counts of the last comparison of an export with the devices of an app in a dialect, and its time. Nil: there was none within
-    /// `ComparisonSummary.usableFor`, so that nothing is known.
+    /// Returns the counts of the last comparison of an export with the devices of an app in a dialect, and its time. Nil: there was none within `period`,
+    /// so that nothing is known.
     ///
     /// - Throws: `StoreError`.
     package func comparison(
         _ scope: AppScope,
-        in tenant: TenantID
+        in tenant: TenantID,
+        within period: Duration = ComparisonSummary.usableFor
     ) async throws(StoreError) -> (at: Timestamp, summary: ComparisonSummary)? {
         let statement = AuditSQL.comparison(
             .id(tenant),
             .string(AuditRecord.devices(of: scope)),
-            .interval(ComparisonSummary.usableFor)
+            .interval(period)
         )
         return try await asStore { () throws(PostgresError) in
             for row in try await call.run(statement, tenant: tenant.rawValue) {
