@@ -31,6 +31,30 @@ import Testing
         #expect(found[.receipts] == MigrationMeasurement(1, samples: 300))
     }
 
+    // Parity states the receipts of each dialect whose devices got pushes from both sides.
+    @Test func receiptsAreComparedByDialect() {
+        var rows: [CountedDeliveries] = []
+        func add(_ dialect: String, _ transport: String, _ accepted: Int64, _ received: Int64) {
+            var counted = row(transport, [.accepted: accepted, .received: received])
+            counted.deviceVendor = dialect
+            rows.append(counted)
+        }
+        add("upmc", "apns", 100, 45)
+        add("upmc", "observed:upmc", 200, 100)
+        add("braze", "apns", 10, 5)
+        add("braze", "upstream:old", 10, 0)
+        // One side alone, and devices whose dialect is not known.
+        add("ipns", "apns", 10, 5)
+        add("native", "observed:upmc", 10, 5)
+        add(FunnelFilter.unknownDialect, "apns", 10, 5)
+        add(FunnelFilter.unknownDialect, "observed:upmc", 10, 5)
+        let found = ParityReadings.receipts(rows)
+        #expect(found.map(\.dialect) == ["braze", "upmc"])
+        // No receipt of the vendor's pushes: there is nothing to compare with.
+        #expect(found.first?.measurement == nil)
+        #expect(found.last?.measurement == MigrationMeasurement(0.9, samples: 100))
+    }
+
     // The last quarter hours are measured apart, and their pushes are among those of the step.
     @Test func theLastQuarterHoursAreAPartOfTheStep() {
         var recent = row("apns", [.accepted: 100, .rejected: 300])

@@ -104,7 +104,7 @@ import Testing
         "listMigrations": "the same",
         "showMigration": "settings and counts",
         "testRoutes": "decisions about names of the call; nothing is looked up",
-        "showParity": "counts, and masked answers",
+        "showParity": "counts, and masked answers and keys",
         "checkCredential": "findings about the credential of the call; nothing is stored",
         "listGroups": "names and counts of groups, no members",
         "showGroup": "the same",

@@ -132,6 +132,13 @@ import Testing
             "--vendor", "rationalowl",
         ])
         #expect(done.status == 0, "\(done.log)")
+        // Parity states the comparison too.
+        let shown = try await stage.world.native("GET", "/v1/apps/shop/parity").json?["devices"]?.array?.first
+        let samples = shown?["samples"]?.array ?? []
+        #expect(shown?["vendor"] == "rationalowl" && shown?["usable"] == true)
+        #expect(shown?["onlyInExport"]?.int ?? 0 >= Int64(missing))
+        #expect(samples.count <= 20 && (missing < 20 || samples.count == 20))
+        #expect(samples.allSatisfy { $0["key"]?.string?.hasPrefix("…") == true })
     }
 
     // MARK: While pushes move

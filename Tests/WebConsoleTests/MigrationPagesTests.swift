@@ -206,6 +206,23 @@ struct MigrationPagesTests {
         #expect(OperationsStage.texts(content).contains("{\"a\":2}"))
     }
 
+    @Test func devicesAndReceiptsAreStatedNextToTheCalls() throws {
+        func texts(_ body: JSON) throws -> [String] {
+            let request = OperationsStage.request(path: ["app": "shop"])
+            return OperationsStage.texts(try ParityPage().content(request, OperationsStage.answers(["parity": body])))
+        }
+        let found = try texts(OperationsSamples.parity)
+        for text in ["12.5%", "valid", "…504f", "another token", "97.5%", "195 / 400", "100 / 200"] {
+            #expect(found.contains(text), "\(text)")
+        }
+        var old = OperationsSamples.parity.object ?? JSONObject()
+        old["devices"] = [["vendor": "upmc", "usable": false, "difference": .number("0.125"), "samples": []]]
+        old["receipts"] = []
+        let outdated = try texts(.object(old))
+        #expect(outdated.contains("older than 24 hours") && !outdated.contains("valid"))
+        #expect(outdated.contains(ParityText.noReceipts(.en)))
+    }
+
     @Test func thePeriodBecomesATime() {
         let request = OperationsStage.request(path: ["app": "shop"], query: ["period": "1h"])
         #expect(ParityPage().export(request)?.query == [.init("since", "2026-11-23T04:05:07.204Z")])

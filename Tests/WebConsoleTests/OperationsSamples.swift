@@ -124,7 +124,11 @@ enum OperationsSamples {
           {"metric":"responses","samples":1000,"differences":4,"agreement":0.996},
           {"metric":"reach","samples":1000,"differences":0,"agreement":1}],
           "samples":[{"metric":"responses","vendor":"upmc","facts":{"call":"/upmc/x.ctl","fields":["RESULT_CODE"],"status":[200,200],
-          "ours":"{\\"a\\":1}","theirs":"{\\"a\\":2}"}}]}
+          "ours":"{\\"a\\":1}","theirs":"{\\"a\\":2}"}}],
+          "devices":[{"vendor":"upmc","at":"2026-11-23T01:00:00.000Z","ageSeconds":14707,"usable":true,"difference":0.125,"compared":200,
+          "rejected":5,"onlyInExport":1,"onlyHere":15,"tokenDiffers":4,"userDiffers":0,"pushDiffers":0,
+          "samples":[{"difference":"token","key":"…504f"}]}],
+          "receipts":[{"vendor":"upmc","ratio":0.975,"accepted":400,"received":195,"vendorAccepted":200,"vendorReceived":100}]}
         """
     )
     static let routes = OperationsStage.json(

@@ -25,8 +25,8 @@ package struct MigrationMeter: Sendable {
     private static let outcomes: Set<MigrationMetric> = [.failures, .receipts]
 
     private let store: PostgresMigrationStore
-    private let queries: PostgresQueryStore
-    private let audit: PostgresAuditStore
+    let queries: PostgresQueryStore
+    let audit: PostgresAuditStore
 
     package init(store: PostgresMigrationStore, queries: PostgresQueryStore, audit: PostgresAuditStore) {
         self.store = store

@@ -10,7 +10,7 @@ package import Store
 package struct MigrationProvisioner: Sendable {
     package let store: PostgresMigrationStore
     package let routes: RouteProvisioner
-    private let meter: MigrationMeter
+    package let meter: MigrationMeter
     private let clock: any WallClock
 
     package init(

@@ -1,7 +1,9 @@
+import Adapters
 import AnswerShapes
 import Commands
 import GatewayHTTP
 import Hummingbird
+import Migrations
 import Model
 
 /// `/v1/apps/{app}/parity`: how well the gateway agrees with the upstreams of an app.
@@ -12,41 +14,31 @@ enum ParityOperations {
         var app: AppID
         var since: Timestamp
         var report: ParityReport
+        var readings: ParityReadings
     }
 
-    private static let figure = AnswerShape<ParityFigure>(
-        "ParityFigure",
-        [
-            .word("metric", "The metric.") { $0.metric },
-            .int("samples", "The observations.") { $0.samples },
-            .int("differences", "The observations that disagree.") { $0.differences },
-            .init(
-                "agreement",
-                JSONSchema.number.nullable.described("The share that agrees; null without observations.")
-            ) {
-                $0.agreement.map { .number("\($0)") } ?? .null
-            },
-        ]
-    )
-
-    private static let sample = AnswerShape<ParitySample>(
-        "ParitySample",
-        [
-            .word("metric", "The metric.") { $0.metric },
-            .text("vendor", "The dialect of the call.", example: "braze") { $0.dialect.rawValue },
-            .anyObject("facts", "The difference: the call, the names of fields, and masked answers.") { $0.facts },
-        ]
-    )
+    /// The dialects whose devices may have been compared with an export.
+    static let dialects = VendorCatalog.product.adapters.map(\.vendor).sorted { $0.rawValue < $1.rawValue }
 
     static let parity = AnswerShape<Shown>(
         "Parity",
         [
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
             .time("since", "The beginning of the first hour that is counted.") { $0.since },
-            .list("metrics", figure, "One for each metric with observations.") { $0.report.figures },
-            .list("samples", sample, "Differences, at most 20 of each metric, those of the newest hours.") {
-                $0.report.samples
+            .list("metrics", ParityShapes.figure, "One for each metric with observations.") { $0.report.figures },
+            .list(
+                "samples",
+                ParityShapes.sample,
+                "Differences, at most 20 of each metric, those of the newest hours."
+            ) { $0.report.samples },
+            .list("devices", ParityShapes.devices, "The last comparison of an export with the devices, by dialect.") {
+                $0.readings.devices
             },
+            .list(
+                "receipts",
+                ParityShapes.receipts,
+                "Receipts of both sides' pushes by dialect, at most of the last seven days; none: one side has no pushes."
+            ) { $0.readings.receipts },
         ]
     )
 
@@ -85,6 +77,11 @@ extension NativeAPI {
             try await handler.run(ParityRules.shown(app, since: since), in: call.tenant)
         }
         guard let found else { throw .notFound("no such app") }
-        return .json(ParityOperations.parity.json(ParityOperations.Shown(app: app, since: since, report: found)))
+        let (meter, dialects, now) = (stores.migrations.meter, ParityOperations.dialects, clock.now())
+        let readings = try await asked { () async throws(StoreError) in
+            try await meter.readings(of: app, dialects: dialects, in: call.tenant, since: since, now: now)
+        }
+        let shown = ParityOperations.Shown(app: app, since: since, report: found, readings: readings)
+        return .json(ParityOperations.parity.json(shown))
     }
 }

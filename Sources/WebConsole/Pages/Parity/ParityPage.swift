@@ -56,6 +56,7 @@ struct ParityPage: ConsolePage {
                 body: [.table(Self.table(figures, words))]
             )
         ]
+        blocks += ParitySides.blocks(body, words)
         if !figures.isEmpty {
             let metric = request.value("metric")
             let shown = samples.filter { metric == nil || $0["metric"]?.string == metric }

@@ -33,6 +33,51 @@ enum ParityText {
     )
     static let noExamples = Text(ko: "불일치가 없습니다.", en: "No difference was found.")
 
+    // MARK: Without observed calls
+
+    static let devices = Text(ko: "단말 비교", en: "Devices compared")
+    static let devicesNote = Text(
+        ko: "devices import --compare의 마지막 결과. 선택한 기간과 무관하며, 24시간이 지나면 게이트가 사용하지 않습니다.",
+        en: "The last devices import --compare, whatever the period is. Gates do not use it after 24 hours."
+    )
+    static let vendor = Text(ko: "벤더", en: "Vendor")
+    static let difference = Text(ko: "차이", en: "Difference")
+    static let key = Text(ko: "단말 키(가림)", en: "Key, masked")
+    static let differing = Text(ko: "다른 단말", en: "Devices that differ")
+    static let compared = Text(ko: "비교한 단말", en: "Compared")
+    static let comparedAt = Text(ko: "비교 시각", en: "When")
+    static let use = Text(ko: "게이트", en: "Gates")
+    static let usable = Text(ko: "유효", en: "valid")
+    static let outdated = Text(ko: "24시간 경과", en: "older than 24 hours")
+    static let notCompared = Text(ko: "아직 비교한 결과가 없습니다.", en: "The devices have not been compared yet.")
+    static let receipts = Text(ko: "수신 확인 비교", en: "Receipts compared")
+    static let receiptsNote = Text(
+        ko: "접수된 푸시당 수신 확인. 게이트웨이의 비율을 벤더의 비율로 나눈 값이며, 최근 7일까지 셉니다.",
+        en: "Receipts per accepted push: the gateway's rate divided by the vendor's, of the last seven days at most."
+    )
+    static let ratio = Text(ko: "비율", en: "Ratio")
+    static let ownReceipts = Text(ko: "게이트웨이: 수신/접수", en: "Gateway: received / accepted")
+    static let vendorReceipts = Text(ko: "벤더: 수신/접수", en: "Vendor: received / accepted")
+    static let noReceipts = Text(
+        ko: "양쪽이 모두 푸시한 벤더가 없어 비교할 수 없습니다.",
+        en: "No vendor's devices got pushes from both sides, so that nothing can be compared."
+    )
+    static let noReceiptsStep = Text(
+        ko: "마이그레이션의 rollout 단계에서 양쪽이 푸시하면 표시됩니다.",
+        en: "It appears while both sides push, as in the stage rollout of a migration."
+    )
+
+    static func deviceDifference(_ kind: String) -> Text {
+        switch kind {
+        case "onlyInExport": Text(ko: "벤더에만 있음", en: "only in the export")
+        case "onlyHere": Text(ko: "게이트웨이에만 있음", en: "only here")
+        case "token": Text(ko: "토큰이 다름", en: "another token")
+        case "user": Text(ko: "사용자가 다름", en: "another user")
+        case "push": Text(ko: "푸시 설정이 다름", en: "another push setting")
+        default: Text(ko: kind, en: kind)
+        }
+    }
+
     /// Counted differences of a metric, in words.
     static func metricMeaning(_ metric: String) -> Text {
         switch metric {

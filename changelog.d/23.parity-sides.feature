@@ -1,0 +1,1 @@
+`push-gateway routes parity`, `GET /v1/apps/{app}/parity` and the page *Parity* also state the last comparison of devices by dialect (its share, time and age, and at most 20 masked devices that differ) and the receipts of both sides' pushes.
