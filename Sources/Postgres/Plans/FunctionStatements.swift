@@ -51,6 +51,7 @@ struct FunctionStatements {
         "settle_receipts.messages": "uuid[]", "settle_receipts.kinds": "text[]", "expand_paced.numbers": "integer[]",
         "control_message.numbers": "integer[]",
         "register_many.identities": "uuid[]", "register_many.devices": "uuid[]", "assign_users.users": "text[]",
+        "forward_calls.keys": "bytea[]", "forward_calls.checked": "boolean[]",
     ]
 
     struct Word {
