@@ -37,7 +37,7 @@ enum ParityText {
 
     static let devices = Text(ko: "단말 비교", en: "Devices compared")
     static let devicesNote = Text(
-        ko: "devices import --compare의 마지막 결과. 선택한 기간과 무관하며, 24시간이 지나면 게이트가 사용하지 않습니다.",
+        ko: "단말 파일과 비교한 마지막 결과입니다. 선택한 기간과 무관하며, 24시간이 지나면 전환 조건에 쓰이지 않습니다.",
         en: "The last devices import --compare, whatever the period is. Gates do not use it after 24 hours."
     )
     static let vendor = Text(ko: "벤더", en: "Vendor")
@@ -63,7 +63,7 @@ enum ParityText {
         en: "No vendor's devices got pushes from both sides, so that nothing can be compared."
     )
     static let noReceiptsStep = Text(
-        ko: "마이그레이션의 rollout 단계에서 양쪽이 푸시하면 표시됩니다.",
+        ko: "마이그레이션 중에 양쪽이 푸시하면 표시됩니다.",
         en: "It appears while both sides push, as in the stage rollout of a migration."
     )
 
