@@ -46,7 +46,7 @@ enum ParityText {
     static let differing = Text(ko: "다른 단말", en: "Devices that differ")
     static let compared = Text(ko: "비교한 단말", en: "Compared")
     static let comparedAt = Text(ko: "비교 시각", en: "When")
-    static let use = Text(ko: "게이트", en: "Gates")
+    static let use = Text(ko: "전환 조건", en: "Gates")
     static let usable = Text(ko: "유효", en: "valid")
     static let outdated = Text(ko: "24시간 경과", en: "older than 24 hours")
     static let notCompared = Text(ko: "아직 비교한 결과가 없습니다.", en: "The devices have not been compared yet.")
