@@ -37,7 +37,7 @@ enum ParityText {
 
     static let devices = Text(ko: "단말 비교", en: "Devices compared")
     static let devicesNote = Text(
-        ko: "단말 파일과 비교한 마지막 결과입니다. 선택한 기간과 무관하며, 24시간이 지나면 전환 조건에 쓰이지 않습니다.",
+        ko: "단말 파일과 비교한 마지막 결과입니다. 선택한 기간과 무관하며, 24시간이 지나면 통과 조건에 쓰이지 않습니다.",
         en: "The last devices import --compare, whatever the period is. Gates do not use it after 24 hours."
     )
     static let vendor = Text(ko: "벤더", en: "Vendor")
@@ -46,7 +46,7 @@ enum ParityText {
     static let differing = Text(ko: "다른 단말", en: "Devices that differ")
     static let compared = Text(ko: "비교한 단말", en: "Compared")
     static let comparedAt = Text(ko: "비교 시각", en: "When")
-    static let use = Text(ko: "전환 조건", en: "Gates")
+    static let use = Text(ko: "통과 조건", en: "Gates")
     static let usable = Text(ko: "유효", en: "valid")
     static let outdated = Text(ko: "24시간 경과", en: "older than 24 hours")
     static let notCompared = Text(ko: "아직 비교한 결과가 없습니다.", en: "The devices have not been compared yet.")

@@ -42,6 +42,7 @@ PHRASES = re.compile(
     | duplicateGuard,\ calls,\ deliveries | sent,\ failed | app\ shop,\ user\ u-1 | early\ birds   # what to type, next to fields
     | \b[a-z]+:[\w.•-]+                                # `account:owner`
     | :(?:method|scheme|authority|path)\b              # headers of HTTP/2
+    | push-gateway\ devices\ import\ --compare         # a command
     | Account\ Holder
     | (?:Sent|Undone)\ with(?:out)?\ scripts | Once\ \d+ | (?:First|Second)\ version | Dear\b
     """,
