@@ -211,7 +211,7 @@ struct CredentialsPageTests {
         let page: any ConsolePage = shown == nil ? CredentialsPage() : CredentialPage()
         let content = try page.content(OperationsStage.request(path: ["credential": "apple"]), answers)
         let form = try #require(OperationsStage.all(FormView.self, in: content).first { $0.path.hasSuffix("upload") })
-        let version = try #require(form.fields.first { $0.name == CredentialVersion.field })
+        let version = try #require(form.fields.first { $0.name == ShownVersion.field })
         #expect(version.kind.isHidden && !version.value.isEmpty)
         return FormFields([
             FormFields.Field(version.name, .text(version.value)), FormFields.Field("credential", .text("apple")),
@@ -268,7 +268,7 @@ struct CredentialsPageTests {
         #expect(html.contains(CredentialsText.changedMeanwhile(language)) && html.contains(#"value="OTHER12345""#))
         // The form now has the version that was shown.
         let form = try #require(OperationsStage.all(FormView.self, in: content).first)
-        let version = form.fields.first { $0.name == CredentialVersion.field }?.value
+        let version = form.fields.first { $0.name == ShownVersion.field }?.value
         #expect(version == CredentialVersion.of(stored))
         // The control: without a change there is nothing to compare.
         let same = ["credential": OperationsSamples.credential]
@@ -286,10 +286,10 @@ struct CredentialsPageTests {
         let content = try CredentialPage().content(request, Answers(["credential": gone]))
         #expect(content.sentence.text == CredentialsText.deletedMeanwhile.en)
         let form = try #require(OperationsStage.all(FormView.self, in: content).first)
-        let again = form.fields.first { $0.name == CredentialVersion.field }.map {
+        let again = form.fields.first { $0.name == ShownVersion.field }.map {
             FormFields.Field($0.name, .text($0.value))
         }
-        let sent = FormFields(fields.fields.filter { $0.name != CredentialVersion.field } + [try #require(again)])
+        let sent = FormFields(fields.fields.filter { $0.name != ShownVersion.field } + [try #require(again)])
         guard case .call = UploadCredentialForm().submit(request, sent, Self.answers(gone)) else {
             Issue.record("not stored anew")
             return
@@ -313,7 +313,7 @@ struct CredentialsPageTests {
         let form = DeleteCredentialForm()
         let request = OperationsStage.request(path: ["credential": "apple"])
         let version = CredentialVersion.of(OperationsSamples.credential)
-        let fields = OperationsStage.fields([CredentialVersion.field: version, "confirmed": "yes"])
+        let fields = OperationsStage.fields([ShownVersion.field: version, "confirmed": "yes"])
         #expect(form.calls(request, fields, Answers()).map(\.path) == ["credentials/apple"])
         let changed = OperationsStage.answers(["stored": Self.credential(["keyId": "FIRST12345"])])
         #expect(errors(form.submit(request, fields, changed)) == [""])

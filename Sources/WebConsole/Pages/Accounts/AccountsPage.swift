@@ -1,4 +1,3 @@
-import Crypto
 import Model
 
 /// The accounts that may use the tenant. Their calls are the console's own, below `console/`, because the native API has no accounts.
@@ -133,12 +132,8 @@ struct ChangeRoleForm: ConsoleForm {
     let asksPassword = true
 
     private static let none = "none"
-    /// The hidden field with the version of the roles that the page has shown.
-    private static let shown = "shown"
-
     private static func version(_ accounts: [JSON]) -> String {
-        let values = accounts.map { JSON.array([$0["name"] ?? .null, $0["role"] ?? .null]) }
-        return HexCoding.encode(SHA256.hash(data: JSONWriter.bytes(.array(values))).prefix(16))
+        ShownVersion.digest(of: accounts.map { .array([$0["name"] ?? .null, $0["role"] ?? .null]) })
     }
 
     static func view(_ accounts: [JSON], _ language: Language) -> FormView {
@@ -162,23 +157,23 @@ struct ChangeRoleForm: ConsoleForm {
                     ),
                     value: Role.analyst.rawValue
                 ),
-                .init(name: shown, label: "", kind: .hidden, value: version(accounts)),
+                ShownVersion.hidden(version(accounts)),
             ],
             submit: AccountsText.changeButton(language)
         )
     }
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        fields[Self.shown] == nil ? [] : AccountsPage().calls(request, answers)
+        ShownVersion.calls(of: AccountsPage(), request, fields, answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
-        if let shown = fields[Self.shown], let stored = answers["accounts"] {
-            guard stored.isSuccess else { return .invalid(FieldErrors(stored)) }
-            if Self.version(stored.body["accounts"]?.array ?? []) != shown {
-                return .invalid(FieldErrors(["": AccountsText.changedMeanwhile(request.language)]))
-            }
+        let refusal = ShownVersion.refusal(fields, answers["accounts"], request.language) { body in
+            Self.version(body["accounts"]?.array ?? [])
+        } _: { _ in
+            AccountsText.changedMeanwhile
         }
+        if let refusal { return .invalid(refusal) }
         guard let name = fields["name"], !name.isEmpty else {
             return .invalid(FieldErrors(["name": AccountsText.required(request.language)]))
         }

@@ -60,7 +60,7 @@ struct CredentialPage: ConsolePage {
                 )
             )
         }
-        let version = PageRequest.Parameter(CredentialVersion.field, CredentialVersion.of(credential.json))
+        let version = PageRequest.Parameter(ShownVersion.field, CredentialVersion.of(credential.json))
         let label = words(CredentialsText.delete)
         let delete = Confirmation.button(label, "delete", path: here + "/delete", fields: [version])
         return PageContent(

@@ -1,11 +1,8 @@
-import Crypto
 import Model
 
 /// The version of a credential that a page has shown. The API has none, so that it is a digest of the stored values: a form is sent with the one that its page
 /// was opened with, and compared with what is stored then.
 enum CredentialVersion {
-    /// The hidden field of the forms.
-    static let field = "shown"
     /// The version of a credential that does not exist.
     static let absent = "none"
 
@@ -16,23 +13,22 @@ enum CredentialVersion {
     ]
 
     static func of(_ credential: JSON) -> String {
-        let values = JSON.array(members.map { credential[$0] ?? .null })
-        return HexCoding.encode(SHA256.hash(data: JSONWriter.bytes(values)).prefix(16))
+        ShownVersion.digest(of: members.map { credential[$0] ?? .null })
     }
 
     /// The field with the version that a form shows; nil: the credential does not exist.
     static func hidden(_ credential: JSON?) -> FormView.Field {
-        .init(name: field, label: "", kind: .hidden, value: credential.map { of($0) } ?? absent)
+        ShownVersion.hidden(credential.map { of($0) } ?? absent)
     }
 
     /// The call for what is stored now; none: the form has no version, or the answer is there.
     static func calls(_ path: String, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        fields[field] == nil || answers.has("stored") ? [] : [APICall("stored", .get, path)]
+        fields[ShownVersion.field] == nil || answers.has("stored") ? [] : [APICall("stored", .get, path)]
     }
 
     /// The error of a form whose page has shown something else than what is stored; nil: it has not, or the form has no version.
     static func refusal(_ fields: FormFields, _ answers: Answers, _ language: Language) -> FieldErrors? {
-        guard let shown = fields[field], let stored = answers["stored"] else { return nil }
+        guard let shown = fields[ShownVersion.field], let stored = answers["stored"] else { return nil }
         guard stored.isSuccess || stored.status == 404 else { return FieldErrors(stored) }
         let present = stored.isSuccess ? of(stored.body) : absent
         guard present != shown else { return nil }
@@ -43,9 +39,9 @@ enum CredentialVersion {
 
     /// The stored values next to the typed ones, when another person has changed the credential since the page was opened.
     static func conflict(_ credential: CredentialFacts, _ request: PageRequest, _ words: Wording) -> Block? {
-        guard let shown = request.typed[field], request.typed["credential"] != nil, shown != of(credential.json) else {
-            return nil
-        }
+        guard let shown = request.typed[ShownVersion.field], request.typed["credential"] != nil,
+            shown != of(credential.json)
+        else { return nil }
         func lines(_ keyID: String, _ team: String, _ topics: String) -> String {
             let parts = [
                 (CredentialsText.keyID, keyID), (CredentialsText.team, team), (CredentialsText.topics, topics),

@@ -93,9 +93,6 @@ struct RotateKeyForm: ConsoleForm {
     let permission = Permission.administer
     let asksPassword = true
 
-    /// The hidden field with the end of the second secret, which a replacement changes.
-    private static let shown = "shown"
-
     static func view(_ path: String, _ key: KeyFacts, _ words: Wording) -> FormView {
         let options: [(Int, Text)] = [
             (0, KeysText.atOnce), (3600, KeysText.hour), (86_400, KeysText.day), (604_800, KeysText.week),
@@ -110,20 +107,21 @@ struct RotateKeyForm: ConsoleForm {
                     kind: .select(options.map { Filter.Option(value: String($0.0), label: words($0.1)) }),
                     value: "86400"
                 ),
-                .init(name: shown, label: "", kind: .hidden, value: key.json["otherSecretUntil"]?.string ?? ""),
+                // The end of the second secret, which a replacement changes.
+                ShownVersion.hidden(key.json["otherSecretUntil"]?.string ?? ""),
             ],
             submit: words(KeysText.rotate)
         )
     }
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        fields[Self.shown] == nil ? [] : KeyPage().calls(request, answers)
+        ShownVersion.calls(of: KeyPage(), request, fields, answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         let stored = answers.body("key")
         // Nothing is lost by another replacement once the second secret has ended.
-        if let shown = fields[Self.shown], stored["hasOtherSecret"]?.bool == true,
+        if let shown = fields[ShownVersion.field], stored["hasOtherSecret"]?.bool == true,
             let until = stored["otherSecretUntil"]?.string, until != shown
         {
             let words = Wording(request)

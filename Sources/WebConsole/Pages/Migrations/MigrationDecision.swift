@@ -78,32 +78,28 @@ struct MigrationDecision: ConsoleForm {
 
     // MARK: Two people
 
-    /// The hidden field with the version that the page has shown.
-    private static let shown = "shown"
-
     /// The state and the step, about which a decision is. `revision` would grow also when the gates of the step have passed.
     private static func version(_ migration: JSON) -> String {
         ["status", "step", "since"].map { migration[$0]?.lenientString ?? "" }.joined(separator: " ")
     }
 
-    /// Nobody waits with a pause or a rollback, whatever has happened meanwhile.
+    /// A pause or a rollback is never refused because of a change meanwhile.
     private var isForward: Bool { !["pause", "rollback", "rollback-full"].contains(name) }
 
     /// The hidden fields of the button.
     func fields(_ migration: JSON) -> [PageRequest.Parameter] {
-        isForward ? [PageRequest.Parameter(Self.shown, Self.version(migration))] : []
+        isForward ? [PageRequest.Parameter(ShownVersion.field, Self.version(migration))] : []
     }
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        fields[Self.shown] == nil ? [] : MigrationPage().calls(request, answers)
+        ShownVersion.calls(of: MigrationPage(), request, fields, answers)
     }
 
-    /// The error of a decision whose page has shown another state than the present one; nil: it has not, or the form has no version.
     private func refusal(_ fields: FormFields, _ answers: Answers, _ language: Language) -> FieldErrors? {
-        guard isForward, let shown = fields[Self.shown], let stored = answers["migration"] else { return nil }
-        guard stored.isSuccess else { return FieldErrors(stored) }
-        if Self.version(stored.body) == shown { return nil }
-        return FieldErrors(["": MigrationsText.changedMeanwhile(language)])
+        guard isForward else { return nil }
+        return ShownVersion.refusal(fields, answers["migration"], language, of: Self.version) { _ in
+            MigrationsText.changedMeanwhile
+        }
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {

@@ -166,8 +166,8 @@ struct RotateWebhookForm: ConsoleForm {
     let permission = Permission.configure
     let asksPassword = true
 
-    /// The hidden field with the ID of the signing key, which each new secret changes.
-    private static let shown = "shown"
+    /// The ID of the signing key, which each new secret changes.
+    private static func version(_ webhook: JSON) -> String? { webhook["keyId"]?.string }
 
     static func view(_ path: String, _ webhook: WebhookRow, _ words: Wording) -> FormView {
         let options: [(Int, Text)] = [
@@ -182,23 +182,25 @@ struct RotateWebhookForm: ConsoleForm {
                     kind: .select(options.map { Filter.Option(value: String($0.0), label: words($0.1)) }),
                     value: "86400"
                 ),
-                .init(name: shown, label: "", kind: .hidden, value: webhook.json["keyId"]?.string ?? ""),
+                ShownVersion.hidden(version(webhook.json) ?? ""),
             ],
             submit: words(WebhooksText.secret)
         )
     }
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        fields[Self.shown] == nil ? [] : WebhookPage().calls(request, answers)
+        ShownVersion.calls(of: WebhookPage(), request, fields, answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
-        if let shown = fields[Self.shown], let stored = answers["webhook"] {
-            guard stored.isSuccess else { return .invalid(FieldErrors(stored)) }
-            if let present = stored.body["keyId"]?.string, present != shown {
-                return .invalid(FieldErrors(["": WebhooksText.replacedMeanwhile(present)(request.language)]))
-            }
-        }
+        let refusal = ShownVersion.refusal(
+            fields,
+            answers["webhook"],
+            request.language,
+            of: Self.version,
+            WebhooksText.replacedMeanwhile
+        )
+        if let refusal { return .invalid(refusal) }
         let overlap = fields["overlapSeconds"].flatMap { Int64($0) } ?? 86_400
         let path = WebhookPage.address(request) + "/secret"
         return .call(APICall("secret", .post, path, body: ["overlapSeconds": .int(overlap)]))
