@@ -109,7 +109,7 @@ package struct MigrationCheck: Sendable {
         if Set(metrics).count < metrics.count { add("a gate is stated twice") }
         for gate in step.gates {
             let name = gate.metric.rawValue
-            if step.stage.share == 10_000, let reason = Self.reasonWithoutData(gate.metric) {
+            if step.stage.movesAllPushes, let reason = Self.reasonWithoutData(gate.metric) {
                 add(
                     "\(name): cannot be measured when all pushes have moved, because \(reason); give it up by name with '\(name): none'"
                 )

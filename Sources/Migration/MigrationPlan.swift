@@ -95,6 +95,9 @@ package enum MigrationStage: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether all pushes come from the gateway.
+    package var movesAllPushes: Bool { share == 10_000 }
+
     /// The place among the stages. Steps never go back.
     var rank: Int {
         switch self {

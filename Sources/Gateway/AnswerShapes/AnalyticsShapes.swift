@@ -10,8 +10,8 @@ package enum AnalyticsShapes {
     private static let rate = AnswerShape<Rate>(
         "FunnelRate",
         [
-            .init("value", JSONSchema.number.nullable.described("From 0 to 1; null: there is nothing to divide by.")) {
-                $0.rate.value(of: $0.counts).map { .number("\($0)") } ?? .null
+            .optionalNumber("value", "From 0 to 1; null: there is nothing to divide by.") {
+                $0.rate.value(of: $0.counts)
             },
             .int64("numerator", "The number that is divided.") { $0.rate.numerator.value(of: $0.counts) },
             .int64("denominator", "The number by which it is divided.") { $0.rate.denominator.value(of: $0.counts) },

@@ -176,6 +176,16 @@ extension AnswerShape.Member {
         Member(name, .integer(example: 1).described(description)) { .int(read($0)) }
     }
 
+    package static func optionalNumber(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Double?
+    ) -> Member {
+        Member(name, JSONSchema.number.nullable.described(description)) { value in
+            read(value).map { .number("\($0)") } ?? .null
+        }
+    }
+
     package static func flag(
         _ name: String,
         _ description: String = "",

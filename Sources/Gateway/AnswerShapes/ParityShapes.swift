@@ -10,7 +10,7 @@ package enum ParityShapes {
             .word("metric", "The metric.") { $0.metric },
             .int("samples", "The observations.") { $0.samples },
             .int("differences", "The observations that disagree.") { $0.differences },
-            number("agreement", "The share that agrees; null without observations.") { $0.agreement },
+            .optionalNumber("agreement", "The share that agrees; null without observations.") { $0.agreement },
         ]
     )
 
@@ -40,7 +40,7 @@ package enum ParityShapes {
             .time("at", "When they were compared.") { $0.at },
             .int("ageSeconds", "How long ago.") { Int(clamping: $0.age.components.seconds) },
             .flag("usable", "Whether gates use it: after 24 hours a comparison counts as no data.") { $0.isUsable },
-            number("difference", "The share of devices that differ.") { $0.summary.difference },
+            .optionalNumber("difference", "The share of devices that differ.") { $0.summary.difference },
             .int("compared", "The devices of both sides, and rows that cannot be read.") {
                 MigrationMeter.devices($0.summary)?.samples ?? 0
             },
@@ -58,7 +58,7 @@ package enum ParityShapes {
         "ParityReceipts",
         [
             .text("vendor", "The dialect of the devices.", example: "upmc") { $0.dialect.rawValue },
-            number(
+            .optionalNumber(
                 "ratio",
                 "Received pushes per accepted push of the gateway, divided by the same of the vendor's; null: no receipt of the vendor's."
             ) { $0.measurement?.value },
@@ -68,14 +68,4 @@ package enum ParityShapes {
             .int64("vendorReceived", "Those of them that were received.") { $0.shares.others.received },
         ]
     )
-
-    private static func number<Value>(
-        _ name: String,
-        _ description: String,
-        _ read: @escaping @Sendable (Value) -> Double?
-    ) -> AnswerShape<Value>.Member {
-        AnswerShape<Value>.Member(name, JSONSchema.number.nullable.described(description)) { value in
-            read(value).map { .number("\($0)") } ?? .null
-        }
-    }
 }

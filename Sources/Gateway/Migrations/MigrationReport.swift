@@ -78,7 +78,7 @@ extension CheckedPlan {
     /// - Returns: nil if the vendor can, or the plan moves no whole share.
     package static func warning(_ plan: MigrationPlan, _ facts: UpstreamFacts) -> String? {
         guard facts.addressesUsers, !facts.splitsPlatforms,
-            let first = plan.steps.first(where: { $0.stage.share == 10_000 })
+            let first = plan.steps.first(where: \.stage.movesAllPushes)
         else { return nil }
         return "from '\(first.stage)' on, devices without a direct transport get no pushes, "
             + "because the vendor would push to all devices of their users"
