@@ -5,7 +5,7 @@ package struct ForwardPolicy: Sendable {
     /// 64 queues of one upstream in progress, a quarter of the calls that may be in flight to it (`OutgoingLimits.inFlight`): callers of proxied calls wait,
     /// and nobody waits for queues.
     package var queuesPerUpstream = 64
-    /// 16 free places of an upstream with further due queues: then these are claimed at once, in one statement.
+    /// 16 queues of an upstream: when so many of its places are free and further queues are due, they are claimed at once, in one statement.
     package var queuesPerClaim = 16
     /// 256 queues of all upstreams in progress: each holds one call with its body.
     package var queues = 256

@@ -58,7 +58,7 @@ enum ProxyHeaders {
     /// The names that `Connection` lists. `Via` stays, because a caller could otherwise hide a loop; `Host`, because it says to whom the call is addressed.
     private static func connectionFields(_ fields: HTTPFields) -> Set<String> {
         var named: Set<String> = []
-        // Nearly every value is the name of a field that is one of the connection anyway.
+        // The usual value. `Keep-Alive` is a field of the connection, whether it is listed or not.
         for value in fields[values: .connection] where value != "keep-alive" && value != "Keep-Alive" {
             for key in value.split(separator: ",") { named.insert(key.lowercased().filter { $0 != " " && $0 != "\t" }) }
         }

@@ -33,7 +33,7 @@ actor SharedPage {
 
         /// The events for a viewer that has been sent a version, in buffers that all viewers share; empty: it has everything.
         func events(after shown: Int) -> [ByteBuffer] {
-            version <= shown ? [] : parts.filter { $0.version > shown }.map(\.event)
+            parts.filter { $0.version > shown }.map(\.event)
         }
     }
 

@@ -78,8 +78,8 @@ package final class LargeBodies: Sendable {
         return try (result ?? Result(catching: body)).get()
     }
 
-    /// Runs the steps of a call with `body`: of a large one on the threads of the process, because its commands may be as many as its bytes permit, and the calls of
-    /// other connections would wait for them on the event loop.
+    /// Runs the steps of a call with `body`. Those of a large body run on the threads of the process: it may contain so many commands that the calls of other
+    /// connections would wait for them on the event loop.
     package static func steps<Value: Sendable>(
         of body: [UInt8],
         _ steps: () async -> Value

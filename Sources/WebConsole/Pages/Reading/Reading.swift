@@ -23,17 +23,19 @@ enum Reading {
         (answers.body("apps")["apps"]?.array ?? []).compactMap { $0["app"]?.string }
     }
 
-    /// The app of the address, or the first one.
-    static func app(_ request: PageRequest, _ answers: Answers) -> String? {
-        request.typed["app"].flatMap { $0.isEmpty ? nil : $0 } ?? request.value("app") ?? appNames(answers).first
-            ?? request.apps.first
+    /// The app that a form or the address names.
+    private static func namedApp(_ request: PageRequest) -> String? {
+        request.typed["app"].flatMap { $0.isEmpty ? nil : $0 } ?? request.value("app")
     }
 
-    /// The same while calls are chosen: that of the address is known before the answers.
+    /// The app that a form or the address names, or the first one.
+    static func app(_ request: PageRequest, _ answers: Answers) -> String? {
+        namedApp(request) ?? appNames(answers).first ?? request.apps.first
+    }
+
+    /// The same while calls are chosen: a named one is known before the answers.
     static func knownApp(_ request: PageRequest, _ answers: Answers) -> String? {
-        answers.has("apps")
-            ? app(request, answers)
-            : request.typed["app"].flatMap { $0.isEmpty ? nil : $0 } ?? request.value("app")
+        answers.has("apps") ? app(request, answers) : namedApp(request)
     }
 
     /// The vendors of this build.
