@@ -8,10 +8,12 @@ import Testing
 
 /// docs/metrics.md and the catalog of metrics are the same, and the numbers follow from each other.
 struct MetricsDocumentTests {
+    /// The folder of the repository.
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private func document() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: "docs/metrics.md"), encoding: .utf8)
+        try String(contentsOf: Self.root.appending(path: "docs/metrics.md"), encoding: .utf8)
     }
 
     /// The rows of the table with these titles.
@@ -56,9 +58,7 @@ struct MetricsDocumentTests {
     @Test func theDocumentListsEveryReasonOfOrphanReceipts() throws {
         let columns = AnalyticsOperations.orphanColumns
         #expect(try table("| column | definition |") == columns.map { "| `\($0.name)` | \($0.definition) |" })
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = root.appending(path: "Sources/Postgres/Schema/routines/note_orphan.sql")
+        let file = Self.root.appending(path: "Sources/Postgres/Schema/routines/note_orphan.sql")
         let routine = try String(contentsOf: file, encoding: .utf8)
         let listed = routine.matches(of: /(?m)^--   ([A-Za-z]+)\b/).map { String($0.1) }
         let reasons = listed + routine.matches(of: /v_reason := '([A-Za-z]+)'/).map { String($0.1) }
@@ -118,10 +118,9 @@ struct MetricsDocumentTests {
 
     /// The text of all files of a folder of the sources.
     private static func code(_ folder: String) throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/\(folder)")
-        let names = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
-        return try names.map { try String(contentsOf: root.appending(path: $0), encoding: .utf8) }.joined()
+        let sources = root.appending(path: "Sources/\(folder)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+        return try names.map { try String(contentsOf: sources.appending(path: $0), encoding: .utf8) }.joined()
     }
 
     // Each word of a vendor is in the code of its adapter, and what an SDK never reports is marked.

@@ -39,9 +39,7 @@ struct KeysPageTests {
             return FormFields(view.fields.map { FormFields.Field($0.name, .text($0.value)) })
         }
         func isRefused(_ fields: FormFields, _ stored: JSON) -> Bool {
-            let step = form.submit(request, fields, OperationsStage.answers(["key": stored]))
-            if case .invalid = step { return true }
-            return false
+            form.submit(request, fields, OperationsStage.answers(["key": stored])).errors != nil
         }
         let before = Self.key("crm", [:])
         let after = Self.key("crm", ["hasOtherSecret": true, "otherSecretUntil": "2026-11-24T05:00:00.000Z"])
@@ -193,17 +191,10 @@ struct KeysPageTests {
         #expect(html.contains(#"name="shown" value="whk_0a0b0c0d""#) && html.contains("whk_0a0b0c0d. Your request"))
         for fields in [try shown(after), FormFields([])] {
             let step = form.submit(request, fields, OperationsStage.answers(["webhook": after]))
-            guard case .call(let call) = step else {
-                Issue.record("the replacement is refused")
-                return
-            }
-            #expect(call.path == "webhooks/w/secret")
+            #expect(step.call?.path == "webhooks/w/secret")
         }
         let unread = Answers(["webhook": OperationsStage.problem("busy", status: 503)])
-        guard case .invalid = form.submit(request, opened, unread) else {
-            Issue.record("a secret that cannot be compared is replaced")
-            return
-        }
+        #expect(form.submit(request, opened, unread).errors != nil, "a secret that cannot be compared is not replaced")
     }
 
     @Test func aReplayNeedsAPosition() {

@@ -112,10 +112,7 @@ struct MigrationPagesTests {
             let decision = try #require(MigrationDecision.all.first { $0.name == name })
             let confirmed = FormFields.Field("confirmed", .text("yes"))
             let fields = FormFields(try Self.button(name, opened).fields + [confirmed])
-            if case .invalid = decision.submit(request, fields, OperationsStage.answers(["migration": stored])) {
-                return true
-            }
-            return false
+            return decision.submit(request, fields, OperationsStage.answers(["migration": stored])).errors != nil
         }
         let opened = Self.migration(["step": 1])
         let advanced = Self.migration(["step": 2, "since": "2026-11-23T05:05:00.000Z", "revision": 8])
