@@ -8,9 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from .calls import Answer, Calls
 from .vendors import Phone, Refused, Vendor
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 TEXT = re.compile(r"#m\d+#")
 # The bound of everything that must follow by itself.
@@ -116,15 +120,19 @@ class Fleet:
         chosen = self.random.sample(self.present, min(count, len(self.present)))
         for phone in chosen:
             phone.refreshes += 1
+        self.each(chosen, lambda phone: self.insist(lambda: self.vendor.register(self.calls, phone)), during)
+        self.vendor_knows(chosen)
 
-        def one(entry: tuple[int, Phone]) -> None:
-            number, phone = entry
+    def each(self, items: list[Item], call: Callable[[Item], Result], during: Callable[[int], None] | None) -> list[Result]:
+        """The results of `call` with each of the items, of which several run at the same time. `during` is called with the number of each before it."""
+
+        def one(entry: tuple[int, Item]) -> Result:
+            number, item = entry
             if during is not None:
                 during(number)
-            self.insist(lambda: self.vendor.register(self.calls, phone))
+            return call(item)
 
-        list(self.pool.map(one, enumerate(chosen)))
-        self.vendor_knows(chosen)
+        return list(self.pool.map(one, enumerate(items)))
 
     def insist(self, call: Callable[[], None]) -> None:
         """An app repeats a call that is refused while a process does not run. `Calls` repeats those without an answer."""
@@ -242,15 +250,13 @@ class Fleet:
         # Named in one call: those inside and outside the rollout.
         work.append(self.present[:20])
 
-        def one(entry: tuple[int, list[Phone]]) -> Message:
-            if during is not None:
-                during(entry[0])
-            message = self.send(entry[1])
+        def one(phones: list[Phone]) -> Message:
+            message = self.send(phones)
             if after_failure is not None and not message.is_certain:
                 after_failure()
             return message
 
-        return list(self.pool.map(one, enumerate(work)))
+        return self.each(work, one, during)
 
     # Pushes.
 
@@ -326,13 +332,7 @@ class Fleet:
         """Reports new pushes as the app does: each arrived, and every second was read. `during` is called with the number of each push before it is reported."""
         fresh = self.unreported()
         self.reported.update(fresh)
-
-        def one(entry: tuple[int, tuple[str, str]]) -> None:
-            if during is not None:
-                during(entry[0])
-            self.report(entry[1])
-
-        list(self.pool.map(one, enumerate(fresh)))
+        self.each(fresh, self.report, during)
 
     def report(self, key: tuple[str, str], is_read: bool | None = None) -> None:
         """Reports one push. Without `is_read`, every second message is read."""

@@ -5,7 +5,7 @@ import unittest
 
 from migrations.fleet import Fleet, Message, is_inside, phones_of_run
 from migrations.journey import ACTIVITIES, HOLD, VICTIMS, Journey
-from migrations.vendors import UPMC, VENDORS, Phone, Refused
+from migrations.vendors import UPMC, VENDORS, Phone, Refused, Vendor
 
 # Two of these phones are inside the first percent.
 COUNT = 12
@@ -57,9 +57,9 @@ class Recorded(Journey):
     def uncertain(self) -> set[tuple[str, int]]:
         return set()
 
-    def sent(self, phone: Phone) -> Message:
+    def sent(self, *phones: Phone) -> Message:
         """A message in the vendor's interface that was accepted."""
-        message = self.fleet.message([phone])
+        message = self.fleet.message(list(phones))
         message.is_certain = True
         return message
 
@@ -107,8 +107,7 @@ class FleetTests(unittest.TestCase):
     def test_a_push_after_an_opt_out(self) -> None:
         gone, other = self.fleet.phones[:2]
         gone.has_left = True
-        message = self.fleet.message([gone, other])
-        message.is_certain = True
+        message = self.journey.sent(gone, other)
         self.simulator.push(message.text, other.token, "a")
         self.fleet.arrive(seconds=0)
         self.fleet.check()
@@ -213,8 +212,12 @@ class ChoiceTests(unittest.TestCase):
         for vendor in VENDORS.values():
             for seed in range(1, 6):
                 own = vendor(str(seed))
-                phones = phones_of_run(40, f"{own.name}/{seed}", lambda phone, own=own: is_inside(own.rollout_key(phone), 1, "leave"))
-                inside = [phone for phone in phones if is_inside(own.rollout_key(phone), 1, "leave")]
+
+                def is_first(phone: Phone, own: Vendor = own) -> bool:
+                    return is_inside(own.rollout_key(phone), 1, "leave")
+
+                phones = phones_of_run(40, f"{own.name}/{seed}", is_first)
+                inside = list(filter(is_first, phones))
                 with self.subTest(vendor=own.name, seed=seed):
                     self.assertEqual([phone.number for phone in phones], list(range(1, 41)))
                     self.assertTrue(2 <= len(inside) < 40, len(inside))
