@@ -1,1 +1,1 @@
-The palette of the web console (⌘K) has the actions at the heading of the page and the apps too.
+The palette of the web console (⌘K) also lists the actions of the page and the apps.

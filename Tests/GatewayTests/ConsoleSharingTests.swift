@@ -318,7 +318,7 @@ extension SharedPages {
     /// The bytes that the peer has received.
     private struct Writer: ResponseBodyWriter {
         let text: NIOLockedValueBox<String>
-        /// The number of buffers that were written together, of each time.
+        /// The number of buffers of each write of several.
         let together = NIOLockedValueBox<[Int]>([])
 
         mutating func write(_ buffer: ByteBuffer) async throws {

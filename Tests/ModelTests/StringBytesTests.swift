@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-/// Searched bytes, in texts that are stored in a word and in an allocation, and texts in one line.
+/// The search for a byte in texts that are stored in a word and in an allocation, and the shortening of texts to one line.
 struct StringBytesTests {
     @Test(arguments: [0, 1, 7, 14, 15, 16, 100]) func aByteIsFoundAtEveryPlace(length: Int) {
         let text = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)

@@ -73,7 +73,7 @@ import Testing
         #expect(try await deliveries(world, message).map(\.state) == [.sent])
     }
 
-    // A key, a number or a name that cannot be stored is unknown, and is counted like others that are.
+    // A key, a number or a name that cannot be stored is unknown, and its receipt is counted like those of other unknown ones.
     @Test func aReceiptThatNamesNothingIsCounted() async throws {
         let world = try await CommandWorld.make()
         await world.device("k1", phone: "01011111111")

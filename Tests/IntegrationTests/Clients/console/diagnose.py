@@ -1,4 +1,4 @@
-"""From a phone number to the reason why a device was not notified, for planted causes. In Korean on a phone without scripts."""
+"""From a phone number to the reason why a device was not notified, for planted causes: in English, and in Korean on a phone without scripts."""
 
 import dataclasses
 
