@@ -30,7 +30,11 @@ package struct ResponseStream: Sendable {
         fileprivate let writingSince: NIOLockedValueBox<ContinuousClock.Instant?>
 
         /// - Throws: when the peer is gone.
-        package mutating func write(_ buffer: ByteBuffer) async throws { try await write(contentsOf: [buffer]) }
+        package mutating func write(_ buffer: ByteBuffer) async throws {
+            writingSince.withLockedValue { $0 = .now }
+            defer { writingSince.withLockedValue { $0 = nil } }
+            try await writer.write(buffer)
+        }
 
         /// Writes buffers as one part: they are sent together, and none is copied.
         ///
