@@ -121,7 +121,10 @@ struct ImportKillTests {
     // Devices get other tokens and users and opt out while an hour-old list of them is imported, killed and continued: none goes back to the list.
     @Test func aKilledImportOfAnOldListOverwritesNothing() async throws {
         try await Soak.with(Cluster(nodes: 1)) { cluster in
-            try await importOld(cluster, Self.oldRows, isTimed: true)
+            let imports = try await importOld(cluster, Self.oldRows, isTimed: true)
+            // Without these, the import may have begun anew after each kill, or may have stored its rows only while no device registered.
+            #expect(imports.continued > 0, "each began anew, seed \(Self.seed)")
+            #expect(imports.met > 0, "none stored rows while devices registered, seed \(Self.seed)")
             for (what, sql) in Self.losses {
                 #expect(try await cluster.number(sql) == 0, "\(what), seed \(Self.seed)")
             }
@@ -223,8 +226,10 @@ struct ImportKillTests {
         part.filter { !isBad($0) && Decision.staysRegistered($0) }
     }
 
-    /// Imports an old list, and imports it again while its devices register. The second import is killed and continued until the last device has registered.
-    private func importOld(_ cluster: Cluster, _ rows: Int, isTimed: Bool) async throws {
+    /// Imports an old list, and imports it again while its devices register: one in ten before, the others meanwhile. The second import is killed and continued
+    /// until the last device has registered.
+    @discardableResult
+    private func importOld(_ cluster: Cluster, _ rows: Int, isTimed: Bool) async throws -> RepeatedImport {
         try await cluster.world.bindIPNS()
         let path = cluster.world.material.path("old.csv")
         let now = Int64(Date().timeIntervalSince1970)
@@ -237,12 +242,42 @@ struct ImportKillTests {
         var random = SplitMix(state: UInt64(bitPattern: Int64(Self.seed)))
         let parts = stride(from: 0, to: rows, by: 100).shuffled(using: &random).map { $0..<min($0 + 100, rows) }
         for part in parts { try await decide(cluster, part) }
-        let half = parts.count / 2
-        for part in parts.prefix(half) { try await refresh(cluster, Self.registered(part)) }
-        let rest = parts.dropFirst(half).map { Self.registered($0) }
-        try await importAgain(cluster, path, options, rest, killedAt: Self.moments(in: rest.count, &random))
+        let early = parts.count / 10
+        for part in parts.prefix(early) { try await refresh(cluster, Self.registered(part)) }
+        let rest = parts.dropFirst(early).map { Self.registered($0) }
+        let list = OldList(path: path, options: options)
+        let imports = try await importAgain(cluster, list, rest, killedAt: Self.moments(in: rest.count, &random))
         let keys = (0..<rows).count { !Self.isBad($0) } + (0..<rows).count { Decision($0) == .reinstall }
         #expect(try await imported(cluster) == keys, "seed \(Self.seed)")
+        return imports
+    }
+
+    private struct OldList {
+        var path: String
+        /// Those of its import.
+        var options: [String]
+
+        /// The line at which an import would continue; 1: it would begin anew.
+        var line: Int {
+            guard let data = FileManager.default.contents(atPath: path + ".checkpoint"),
+                let json = try? JSONParser.parse(Array(data)), let line = json["line"]?.int
+            else { return 1 }
+            return Int(line)
+        }
+    }
+
+    /// Imports of one list, each of which begins where the one before has ended.
+    private struct RepeatedImport {
+        /// The present one.
+        var process: ChildProcess
+        var round: Int
+        /// The line at which it began.
+        var line = 1
+        var killed = 0
+        /// Imports that continued at the next line after the rows of the one before, which was killed.
+        var continued = 0
+        /// Registrations of a part during which rows of the list were stored.
+        var met = 0
     }
 
     /// A kill of the import while the devices of a part register.
@@ -251,15 +286,21 @@ struct ImportKillTests {
         var delay: Duration
         /// Whether the devices register by calls at the gateway.
         var isByCalls: Bool
+        /// Whether the import has stored rows since it began. Otherwise it is killed at any moment, its start included.
+        var isInside: Bool
     }
 
-    /// Kills by the places of their parts: one in eleven parts, and at least three. During every second of them devices call the gateway.
+    /// Kills by the places of their parts: one in twenty parts, and at least three. Every second of them finds an import that has stored rows.
     private static func moments(in count: Int, _ random: inout SplitMix) -> [Int: Kill] {
-        let places = (0..<count).shuffled(using: &random).prefix(max(3, count / 11)).sorted()
+        let places = (0..<count).shuffled(using: &random).prefix(max(3, count / 20)).sorted()
         var moments: [Int: Kill] = [:]
         for (number, place) in places.enumerated() {
             let delay = Int.random(in: 0..<150, using: &random)
-            moments[place] = Kill(delay: .milliseconds(delay), isByCalls: number.isMultiple(of: 2))
+            moments[place] = Kill(
+                delay: .milliseconds(delay),
+                isByCalls: number % 4 < 2,
+                isInside: number.isMultiple(of: 2)
+            )
         }
         return moments
     }
@@ -267,35 +308,76 @@ struct ImportKillTests {
     /// Imports the list while the devices of each part register, and kills and continues the import.
     private func importAgain(
         _ cluster: Cluster,
-        _ path: String,
-        _ options: [String],
+        _ list: OldList,
         _ parts: [[Int]],
         killedAt moments: [Int: Kill]
-    ) async throws {
-        var round = 101
-        var killed = 0
-        var process = try start(cluster, path, round, options)
+    ) async throws -> RepeatedImport {
+        var now = RepeatedImport(process: try start(cluster, list.path, 101, list.options), round: 101)
         for (place, part) in parts.enumerated() {
             guard let kill = moments[place] else {
                 try await refresh(cluster, part)
+                // One that has ended by itself is followed by another one, so that devices register while one runs.
+                if !now.process.isRunning { try await goOn(cluster, list, &now, isKilled: false) }
                 continue
             }
+            if kill.isInside { try await meet(cluster, list, part, &now) }
             async let registered: Void = register(cluster, part, isByCalls: kill.isByCalls)
             try await Task.sleep(for: kill.delay)
-            // One that has ended already is started again, so that a later one is killed.
-            if process.isRunning {
-                process.kill()
-                killed += 1
+            let isKilled = now.process.isRunning
+            if isKilled {
+                now.process.kill()
+                now.killed += 1
             }
-            try await process.ended()
             try await registered
-            round += 1
-            process = try start(cluster, path, round, options)
+            try await goOn(cluster, list, &now, isKilled: isKilled)
         }
-        try await process.ended(within: .seconds(600))
-        #expect(await process.stop() == 0, "seed \(Self.seed): \(text(log(cluster, round)))")
-        print("the import of the old list began \(round - 100) times and was killed \(killed) times, seed \(Self.seed)")
-        #expect(killed > 0, "seed \(Self.seed): each import had ended before it could be killed")
+        try await end(cluster, &now, isKilled: false)
+        print(
+            """
+            the import of the old list began \(now.round - 100) times, was killed \(now.killed) times, was continued \(now.continued) times and stored rows \
+            during \(now.met) registrations, seed \(Self.seed)
+            """
+        )
+        #expect(now.killed > 0, "seed \(Self.seed): each import had ended before it could be killed")
+        return now
+    }
+
+    /// Registers the devices of a part again and again until the import has stored rows meanwhile: they register before, during and after the commit of a batch.
+    private func meet(_ cluster: Cluster, _ list: OldList, _ part: [Int], _ now: inout RepeatedImport) async throws {
+        let limit = ContinuousClock.now + .seconds(300)
+        while ContinuousClock.now < limit {
+            let before = list.line
+            try await refresh(cluster, part)
+            if list.line > before {
+                now.met += 1
+                return
+            }
+            if !now.process.isRunning { try await goOn(cluster, list, &now, isKilled: false) }
+        }
+        Issue.record("no import stored rows within 300 s, seed \(Self.seed)")
+    }
+
+    /// Starts the next import when the present one has ended.
+    private func goOn(
+        _ cluster: Cluster,
+        _ list: OldList,
+        _ now: inout RepeatedImport,
+        isKilled: Bool
+    ) async throws {
+        try await end(cluster, &now, isKilled: isKilled)
+        now.round += 1
+        now.line = list.line
+        now.process = try start(cluster, list.path, now.round, list.options)
+    }
+
+    /// Waits for the end of the present import. One that says where it continues must continue at the line of the checkpoint.
+    private func end(_ cluster: Cluster, _ now: inout RepeatedImport, isKilled: Bool) async throws {
+        try await now.process.ended(within: .seconds(600))
+        let said = text(log(cluster, now.round))
+        if !isKilled { #expect(await now.process.stop() == 0, "seed \(Self.seed): \(said)") }
+        guard said.contains("Continuing at line") else { return }
+        #expect(now.line > 1 && said.contains("Continuing at line \(now.line);"), "line \(now.line): \(said)")
+        now.continued += 1
     }
 
     /// Does what was decided about the devices of a part. No import runs then.
