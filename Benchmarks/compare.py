@@ -6,7 +6,7 @@
     Benchmarks/compare.py bodies                   p99 of small calls during twelve bodies of 10 MB, relative to p99 without them
     Benchmarks/compare.py scale                    time per delivery at 10,000, 100,000, 1,000,000 and 10,000,000 devices, relative to 1,000,000
     Benchmarks/compare.py webhooks                 a webhook that catches up, and a message to all devices meanwhile
-    Benchmarks/compare.py import                   imports of vendors' exports relative to CSV, and the memory of 1,000,000 rows above that of 100,000
+    Benchmarks/compare.py import                   imports of vendors' exports, plain and gzip, relative to CSV, and the memory of 1,000,000 rows above that of 100,000
     Benchmarks/compare.py parity                   CPU of observing a vendor's calls with parity, relative to without
     Benchmarks/compare.py start                    time until `serve` on an empty embedded database is ready, of five starts
     Benchmarks/compare.py all                      calls, deliver, bodies, webhooks and start
@@ -15,8 +15,8 @@
 
 Bars: receipts and reads 0.55 of the minimal server, registrations 0.35; deliveries 0.8 of the lower limit, with at most 100 MiB of memory; with --before, each rate 0.97 of
 that before; p99 during large bodies 1.5 times that without; 1.15 times the time per delivery of 1,000,000 devices at 100,000 and 10,000,000, and 1.5 times at 10,000; 20,000 events per second of a webhook in
-the order of devices, and 0.9 of a message's rate meanwhile; a start within 1.0 s; exports 0.6 of CSV, with --before CSV 0.97 of before, and 32 MiB more for ten times
-the rows; 1.1 times the CPU with parity. `scale` needs about 40 GB of disk and an hour. The programs are built in release mode (scripts/bench, scripts/older) unless --programs and --before-programs name directories. The
+the order of devices, and 0.9 of a message's rate meanwhile; a start within 1.0 s; exports 0.6 of CSV, plain and gzip, with --before CSV 0.97 of before, and 32 MiB
+more for ten times the rows; 1.1 times the CPU with parity. `scale` needs about 40 GB of disk and an hour. The programs are built in release mode (scripts/bench, scripts/older) unless --programs and --before-programs name directories. The
 machine must be idle: other work changes every figure. A ratio is the median of the pairs' ratios, so that work in between affects both sides.
 """
 
@@ -41,6 +41,8 @@ CAMPAIGN_BAR = 0.9
 START_BAR = 1.0
 FORMAT_BAR = 0.6
 FORMATS = ["map", "braze", "notificationhubs"]
+# The forms of the files, as they are named before a format, and the option of the bench.
+IMPORT_KINDS = {"": [], "gzip ": ["--gzip"]}
 # MiB that ten times the rows of `IMPORT_ROWS` may add.
 IMPORT_MEBIBYTES = 32
 IMPORT_ROWS = 100_000
@@ -138,9 +140,9 @@ def webhook_figures(results):
     ]
 
 
-def import_figures(after, before, large):
-    """`after` and `before` hold one result of `bench import --json` per pair; `large` is that of ten times the rows. `before` may be empty."""
-    figures = [Figure("import of " + name + ", of CSV", [pair["ratiosToCSV"][name] for pair in after], FORMAT_BAR) for name in FORMATS]
+def import_figures(after, before, large, kind=""):
+    """`after` and `before` hold one result of `bench import --json` per pair; `large` is that of ten times the rows. `before` may be empty. `kind` comes before the formats."""
+    figures = [Figure("import of {}{}, of {}CSV".format(kind, name, kind), [pair["ratiosToCSV"][name] for pair in after], FORMAT_BAR) for name in FORMATS]
     if before:
         # Not the ratios to COPY: each program copies the rows of its own schema.
         ratios = [new["perSecond"] / old["perSecond"] for new, old in zip(after, before)]
@@ -149,10 +151,11 @@ def import_figures(after, before, large):
     def more(of):
         return [of(large) - max(of(pair) for pair in after)]
 
-    figures.append(Figure("import of CSV, MiB more for ten times the rows", more(lambda result: result["rssMiB"]), IMPORT_MEBIBYTES, is_ceiling=True))
+    added = {"CSV": more(lambda result: result["rssMiB"])}
     for name in FORMATS:
-        added = more(lambda result: result["rssMiBOfFormats"][name])
-        figures.append(Figure("import of " + name + ", MiB more for ten times the rows", added, IMPORT_MEBIBYTES, is_ceiling=True))
+        added[name] = more(lambda result: result["rssMiBOfFormats"][name])
+    for name, values in added.items():
+        figures.append(Figure("import of {}{}, MiB more for ten times the rows".format(kind, name), values, IMPORT_MEBIBYTES, is_ceiling=True))
     return figures
 
 
@@ -271,12 +274,19 @@ def measure(what, options, after, before):
         arguments = ["bench", "import", "--json", "--runs", "1", "--rows", str(IMPORT_ROWS)]
         formats = ["--formats", ",".join(FORMATS)]
 
-        # An older program may not know all formats.
+        # An older program may not know all formats, nor --gzip. All formats of a run are compressed, or none is.
         def imported(directory):
-            return run(program(directory), arguments + (formats if directory == after else []))[0]
+            if directory != after:
+                return run(program(directory), arguments)
+            return [run(program(directory), arguments + formats + kind)[0] for kind in IMPORT_KINDS.values()]
 
-        results = pairs(options.pairs, after, before, imported)
-        return import_figures(*results, run(program(after), arguments[:-1] + [str(10 * IMPORT_ROWS)] + formats)[0])
+        new, old = pairs(options.pairs, after, before, imported)
+        figures = []
+        for place, (name, kind) in enumerate(IMPORT_KINDS.items()):
+            large = run(program(after), arguments[:-1] + [str(10 * IMPORT_ROWS)] + formats + kind)[0]
+            earlier = [] if kind else [pair[0] for pair in old]
+            figures += import_figures([pair[place] for pair in new], earlier, large, name)
+        return figures
     if what == "parity":
         return parity_figures(run(program(after), ["bench", "parity", "--json", "--pairs", str(options.pairs)], may_miss=True)[0])
     if what == "start":

@@ -62,6 +62,12 @@ class FigureTests(unittest.TestCase):
         figures = compare.import_figures([result(0.59, 96, 50)], [{"perSecond": 100}], result(0.7, 100, 83))
         self.assertEqual([figure.passes for figure in figures], [False] * 4 + [True] + [False] * 3)
 
+    def test_compressed_imports_have_names_of_their_own(self):
+        result = {"ratiosToCSV": dict.fromkeys(compare.FORMATS, 0.6), "perSecond": 1, "rssMiB": 40, "rssMiBOfFormats": dict.fromkeys(compare.FORMATS, 40)}
+        plain, zipped = ([figure.name for figure in compare.import_figures([result], [], result, kind)] for kind in compare.IMPORT_KINDS)
+        self.assertIn("import of gzip braze, of gzip CSV", zipped)
+        self.assertEqual(len(set(plain + zipped)), 14)
+
     def test_parity(self):
         self.assertTrue(compare.parity_figures({"ratioToWithout": 1.1})[0].passes)
         self.assertFalse(compare.parity_figures({"ratioToWithout": 1.11})[0].passes)
@@ -102,6 +108,36 @@ class RunTests(unittest.TestCase):
         with self.assertRaises(SystemExit) as ending:
             self.outcome("deliver", "--programs", folder, "--pairs", "1")
         self.assertIn("status 1", str(ending.exception))
+
+    def importing(self, plain, zipped):
+        """A program whose imports have these ratios to CSV, and that adds its arguments to the file `calls` next to it."""
+        line = ('{"ratiosToCSV":{"map":$ratio,"braze":$ratio,"notificationhubs":$ratio},"perSecond":100,"rssMiB":40,'
+                '"rssMiBOfFormats":{"map":50,"braze":50,"notificationhubs":50}}')
+        script = 'echo "$*" >>"${0%/*}/calls"\nratio=' + plain + '\ncase "$*" in *--gzip*) ratio=' + zipped + ' ;; esac\n'
+        return self.program(script + "cat <<END\n" + line + "\nEND\n")
+
+    def calls(self, folder):
+        with open(os.path.join(folder, "calls")) as file:
+            return file.read().splitlines()
+
+    def test_imports_of_compressed_files_have_the_same_bar(self):
+        for plain, zipped, missed in [("0.61", "0.6", None), ("0.7", "0.59", "gzip braze, of gzip CSV"), ("0.59", "0.7", "braze, of CSV")]:
+            folder = self.importing(plain, zipped)
+            status, text = self.outcome("import", "--programs", folder, "--pairs", "1")
+            self.assertEqual(status, 0 if missed is None else 1, text)
+            if missed is not None:
+                self.assertRegex(text, "import of " + missed + r" .* NO\n")
+            # Each form at each of the two numbers of rows.
+            calls = self.calls(folder)
+            self.assertEqual([len(calls), sum("--gzip" in call for call in calls)], [4, 2])
+            self.assertEqual(sum("--rows 1000000" in call for call in calls), 2)
+
+    def test_the_commit_before_imports_plain_csv_only(self):
+        new, old = self.importing("0.7", "0.7"), self.importing("0.7", "0.7")
+        status, text = self.outcome("import", "--programs", new, "--before-programs", old, "--pairs", "1")
+        self.assertEqual(status, 0, text)
+        self.assertEqual(text.count("of before"), 1)
+        self.assertEqual([("--gzip" in call, "--formats" in call) for call in self.calls(old)], [(False, False)])
 
     def test_a_start_ends_with_its_address_file(self):
         script = """while [ "$1" != --address-file ]; do shift; done; sleep 0.05; echo '{}' >"$2"; exec sleep 60\n"""
