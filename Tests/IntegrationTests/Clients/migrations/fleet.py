@@ -21,6 +21,8 @@ TEXT = re.compile(r"#m\d+#")
 FOLLOWS_SECONDS = 60.0
 # Calls at a time.
 CALLERS = 4
+# A turn of `Turns`: a little longer than one takes on a machine that has nothing else to do.
+TURN_SECONDS = 0.1
 # The counts of the push service of which one grows when a push ends, or is left without an answer.
 ENDS = ("accepted", "rejectedTotal", "unanswered", "distinctPairs", "repeats")
 
@@ -35,6 +37,29 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = FOLL
         if time.monotonic() > limit:
             raise TimeoutError(f"not within {seconds:g} s: {what}")
         time.sleep(0.05)
+
+
+class Turns:
+    """The time that something takes to happen, with little of what a slow machine adds.
+
+    In each turn, a probe asks for something that the same processes do, and the turn counts as at most `TURN_SECONDS`. On a free machine that is the time of the clock.
+    Where other processes take the processors or the disk, each turn lasts longer, and the awaited work has the same number of turns. A gateway that leaves the work
+    undone for a while answers the probes meanwhile, so that its delay counts in full. Probes wait together with the work if the gateway does nothing at all: the
+    time of the clock needs a limit of its own.
+    """
+
+    def __init__(self, probe: Callable[[], object]):
+        self.probe = probe
+        self.began = self.last = time.monotonic()
+        # Unit: seconds, both.
+        self.counted = self.took = 0.0
+
+    def turn(self) -> None:
+        time.sleep(0.05)
+        self.probe()
+        now = time.monotonic()
+        self.counted += min(now - self.last, TURN_SECONDS)
+        self.last, self.took = now, now - self.began
 
 
 def is_inside(key: str, percent: int, salt: str) -> bool:
@@ -81,7 +106,10 @@ class Fleet:
             # Every fourth user has two phones.
             for phone in self.phones[1::5]:
                 phone.user = self.phones[phone.number - 2].user
-        self.opt_out_seconds = opt_out_seconds
+        # Bounds of the time until an opt-out is at the vendor: as `Turns` count it, and by the clock.
+        self.opt_out_seconds = self.opt_out_clock_seconds = opt_out_seconds
+        # A call that the gateway answers by its database.
+        self.probe: Callable[[], object] = lambda: None
         self.messages: dict[str, Message] = {}
         # (text, token) → the apns-ids of accepted pushes, and the payload of the first.
         self.pushes: dict[tuple[str, str], set[str]] = {}
@@ -97,7 +125,8 @@ class Fleet:
         self.seen = 0
         # The push service's counts at the last look at its pushes.
         self.counts: list[int] = []
-        self.slowest_opt_out = 0.0
+        # The greatest times of opt-outs, as `Turns` count them and by the clock.
+        self.slowest_opt_out = self.slowest_opt_out_by_clock = 0.0
         # Sends that `arrive` waits for.
         self.meanwhile: list[Future[Message]] = []
         # The processes of which one or more may not run, so that a send may be refused or without an answer; it is not repeated, and may have been accepted.
@@ -165,6 +194,9 @@ class Fleet:
         `is_ours`: whether the gateway makes the pushes to a phone. One of these opts out, if another one is left: a message to both leaves before the vendor has the
         opt-out, and neither side may push it to the phone. Otherwise one for which `may_leave` is true opts out.
 
+        The time counts from the answer to the phone, which the gateway gives after its commit, until the vendor has the call. Both bounds hold for each opt-out: a share
+        of them, such as 95 %, would say nothing, because a run has about ten.
+
         `kill` kills a process meanwhile. The opt-out then has no bound of its time, and the message leaves when the process has started again.
         """
         ours = [phone for phone in self.present if is_ours(phone)]
@@ -174,7 +206,7 @@ class Fleet:
         phone.has_left = True
         if killing is not None:
             killing.result()
-        began = time.monotonic()
+        turns = Turns(self.probe)
         if len(ours) > 1:
             other = next(one for one in ours if one is not phone)
             # Below 100 %, audiences are the vendor's: several installations of Notification Hubs are one, and a single installation is not.
@@ -186,13 +218,21 @@ class Fleet:
         if not is_forwarded:
             return
         key = self.vendor.key(phone)
-        eventually("the vendor knows the opt-out", lambda: key not in self.vendor.reachable(self.stub.get("/_stub/state")))
+
+        def has_left() -> bool:
+            return key not in self.vendor.reachable(self.stub.get("/_stub/state"))
+
         if kill is not None:
+            eventually("the vendor knows the opt-out", has_left)
             return
-        took = time.monotonic() - began
-        self.slowest_opt_out = max(self.slowest_opt_out, took)
-        if took > self.opt_out_seconds:
-            raise TimeoutError(f"an opt-out reached the vendor after {took:.1f} s")
+        while not has_left():
+            if turns.took > FOLLOWS_SECONDS:
+                raise TimeoutError(f"an opt-out did not reach the vendor within {FOLLOWS_SECONDS:g} s")
+            turns.turn()
+        self.slowest_opt_out = max(self.slowest_opt_out, turns.counted)
+        self.slowest_opt_out_by_clock = max(self.slowest_opt_out_by_clock, turns.took)
+        if turns.counted > self.opt_out_seconds or turns.took > self.opt_out_clock_seconds:
+            raise TimeoutError(f"an opt-out reached the vendor after {turns.counted:.1f} s in turns, {turns.took:.1f} s by the clock")
 
     def send_meanwhile(self, phones: list[Phone]) -> None:
         """Sends while other calls are made: `arrive` waits for the push, and `check` finds those that must not be there."""

@@ -166,6 +166,9 @@ class Journey:
         simulator = Calls(lambda: f"http://{simulated['control']}")
         phones = phones_of_run(options.devices, f"{vendor.name}/{options.seed}", self.is_first if self.first_percent else None)
         self.fleet = Fleet(vendor, self.calls, simulator, self.stub.control, phones, options.seed, options.opt_out_seconds, self.has_pairs)
+        if options.opt_out_clock_seconds is not None:
+            self.fleet.opt_out_clock_seconds = options.opt_out_clock_seconds
+        self.fleet.probe = lambda: self.native.get("/v1/queue")
         # So many messages to each phone fill a gate.
         self.samples = max(200, options.devices)
         self.rounds = -(-self.samples // max(1, options.devices - 8))
@@ -221,7 +224,8 @@ class Journey:
         opted_out = sum(phone.has_left for phone in self.fleet.phones)
         print(
             f"{len(self.fleet.messages)} messages, {len(self.fleet.pushes)} pushes once each, {len(self.killed)} kills; {opted_out} opt-outs, "
-            f"the slowest at the vendor after {self.fleet.slowest_opt_out:.2f} s of at most {self.fleet.opt_out_seconds:g} s",
+            f"the slowest at the vendor after {self.fleet.slowest_opt_out:.2f} s of at most {self.fleet.opt_out_seconds:g} s in turns, "
+            f"{self.fleet.slowest_opt_out_by_clock:.2f} s of at most {self.fleet.opt_out_clock_seconds:g} s by the clock",
             flush=True,
         )
         print(self.place.migration("status", self.name), flush=True)

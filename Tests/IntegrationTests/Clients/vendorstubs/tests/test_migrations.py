@@ -2,6 +2,7 @@
 
 import types
 import unittest
+from unittest.mock import patch
 
 from migrations.fleet import Fleet, Message, is_inside, phones_of_run
 from migrations.journey import ACTIVITIES, HOLD, VICTIMS, Journey
@@ -140,6 +141,66 @@ class FleetTests(unittest.TestCase):
         answers = [Refused("at any other time"), None]
         with self.assertRaises(Refused):
             self.fleet.insist(call)
+
+
+class Clock:
+    """The time of a machine on which a probe takes `probe` seconds."""
+
+    def __init__(self, probe: float):
+        self.now, self.probe = 0.0, probe
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def ask(self) -> None:
+        self.now += self.probe
+
+
+class OptOutTests(unittest.TestCase):
+    def leave(self, turns: int, probe: float, by_clock: float = 10.0) -> Fleet:
+        """One phone opts out, and the vendor has it after so many turns."""
+        left: list[str] = []
+
+        class Leaving(UPMC):
+            def leave(self, calls, phone: Phone) -> None:
+                left.append(phone.device)
+
+            def reachable(self, state: dict) -> dict[str, str]:
+                state["turns"] += 1
+                return {device: "" for device in left if state["turns"] <= turns}
+
+        clock, state = Clock(probe), {"turns": 0}
+        stub = types.SimpleNamespace(get=lambda _: state)
+        with patch("migrations.fleet.time", clock):
+            fleet = Fleet(Leaving("1"), None, None, stub, [Phone(1, "opt-out")], 1, 2.0)  # type: ignore[arg-type]
+            self.addCleanup(fleet.pool.shutdown)
+            fleet.opt_out_clock_seconds, fleet.probe = by_clock, clock.ask
+            fleet.opt_out(lambda _: False)
+        return fleet
+
+    def test_a_fast_opt_out(self) -> None:
+        fleet = self.leave(5, probe=0.01)
+        self.assertAlmostEqual(fleet.slowest_opt_out, 0.3)
+        self.assertAlmostEqual(fleet.slowest_opt_out_by_clock, 0.3)
+
+    def test_a_late_opt_out(self) -> None:
+        with self.assertRaisesRegex(TimeoutError, "after 2.4 s in turns, 2.4 s by the clock"):
+            self.leave(40, probe=0.01)
+
+    def test_a_slow_machine_is_not_a_late_opt_out(self) -> None:
+        fleet = self.leave(5, probe=0.95)
+        self.assertAlmostEqual(fleet.slowest_opt_out, 0.5)
+        self.assertAlmostEqual(fleet.slowest_opt_out_by_clock, 5.0)
+        # An opt-out that takes many turns is late there too.
+        with self.assertRaisesRegex(TimeoutError, "after 2.5 s in turns, 5.0 s by the clock"):
+            self.leave(25, probe=0.15)
+
+    def test_a_gateway_that_answers_nothing(self) -> None:
+        with self.assertRaisesRegex(TimeoutError, "after 0.3 s in turns, 12.0 s by the clock"):
+            self.leave(3, probe=3.95)
 
 
 class SideTests(unittest.TestCase):
