@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    // docs/migration.md: the provisioning and the commands of all vendors and of this one. A gate without data holds `advance` and `complete`; UPMC's guide
-    // goes to its end, with short steps. `guide.py` states what is substituted.
+    // docs/migration.md: the provisioning and the commands of all vendors and of this one, to the end of the migration, with short steps. A gate without data holds
+    // `advance`. `guide.py` states what is substituted.
     @Test(arguments: batches) func everyCommandOfTheGuideRuns(_ batch: [String]) async throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let root = folder.deletingLastPathComponent().deletingLastPathComponent()

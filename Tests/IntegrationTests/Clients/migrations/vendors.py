@@ -66,6 +66,8 @@ class Vendor:
     names_each = True
     # Whether the gateway knows the devices of a send that it has proxied. Otherwise the duplicate guard lets a later message through.
     names_observed = True
+    # Whether its list of devices has their push tokens.
+    exports_tokens = True
     # Whether the vendor charges for a text message to those who do not read a push, if the send requests it.
     has_fallback = False
     # The beginning of the path of each send, also of those that the gateway makes at the vendor.
@@ -278,6 +280,7 @@ class IPNS(Vendor):
 class RationalOwl(Vendor):
     name = "rationalowl"
     always_reads = True
+    exports_tokens = False
     send_path = "/msgClient/msgClientSendMsg"
     account = "a1b2c3d4-1111-4222-8333-444455556666"
     service = "0123456789abcdef0123456789abcdef"
