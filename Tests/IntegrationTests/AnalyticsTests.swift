@@ -134,6 +134,12 @@ struct AnalyticsTests {
             let young = try await ask("/v1/analytics/\(question)?app=shop")
             #expect(young["daysOnlyUntil"] == .null && young["daysOnlyZones"] == [], "\(question)")
         }
+        // Of this range quarter hours are kept, of the one before it days.
+        let later = "/v1/analytics/funnel?app=shop&from=2020-02-01T00:00:00Z&to=2020-02-03T00:00:00Z"
+        #expect(try await ask(later)["daysOnlyUntil"] == .null)
+        let compared = try await ask(later + "&compare=previous")
+        #expect(compared["daysOnlyUntil"] == "2020-02-01T00:00:00.000Z", "\(JSONWriter.text(compared))")
+        #expect(compared["daysOnlyZones"] == [.string(zone)])
     }
 
     @Test func devicesAndUsersAreCountedOnce() async throws {

@@ -94,7 +94,7 @@ package enum AnalyticsShapes {
         [
             .optionalTime(
                 "daysOnlyUntil",
-                "Before this time, figures are kept by day of their app's time zone; null: not in this range."
+                "Before this time, figures are kept by day of their app's time zone; null: none of this answer are."
             ) { days($0)?.until },
             .texts(
                 "daysOnlyZones",

@@ -8,9 +8,12 @@ import Store
 
 extension NativeAPI {
     func showFunnel(_ call: NativeCall<AnalyticsOperations.FunnelInput>) async throws(Problem) -> Response {
-        let question = try await question(call)
+        var question = try await question(call)
         // Both ranges are parts of one question, and so of one snapshot.
         let earlier = try call.compare != nil ? [FunnelPart(range: question.range.previous, day: "")] : []
+        if let before = earlier.first.map({ AnalyticsRange(quarters: $0.range, zone: question.zone) }) {
+            question.merged = try await merged(before, question.filter.apps, of: call.tenant)
+        }
         let parts = earlier + [FunnelPart(range: question.range, day: "")]
         let groups = try await groups(question, parts, call.tenant)
         let counted = Self.split(question, groups, part: parts.count - 1)
