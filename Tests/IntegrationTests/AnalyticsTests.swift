@@ -243,6 +243,7 @@ struct AnalyticsTests {
     private static let notATime = "must be a time like 2026-12-25T13:30:00Z, or milliseconds since 1970"
     private static let tooLong = "must be at most 400 days after from"
     private static let noZone = "is not a name of the IANA time zone database, like Europe/Berlin"
+    private static let noParameter = "is not a known parameter; known are "
     private static let noApp = "nobody is not an app of the tenant: `GET /v1/apps` lists them"
     private static let transports =
         "must be one of apns, none, observed:braze, observed:ipns, observed:native, observed:notificationhubs, observed:rationalowl, observed:upmc, upstream:CREDENTIAL"
@@ -257,7 +258,19 @@ struct AnalyticsTests {
         ("devices?interval=hour", "interval", "must be one of day, week, month"),
         ("devices?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to", "must be after from"),
         ("latency?from=2020-01-01T00:00:00Z", "to", tooLong), ("latency?zone=Mars/Olympus", "zone", noZone),
-        ("devices?vendor=upmc", "vendor", "is not a known parameter"),
+        ("devices?vendor=upmc", "vendor", noParameter + "app, by, format, from, interval, to, zone"),
+        (
+            "funnel?metric=joy", "metric",
+            noParameter + "app, by, compare, deviceVendor, format, from, to, transport, vendor, zone"
+        ),
+        ("vendors?app=shop", "app", "is not a known parameter"),
+        ("funnel?compare=next", "compare", "must be one of previous"),
+        ("timeseries?interval=minute", "interval", "must be one of quarterHour, hour, day, week, month"),
+        ("losses?format=pdf", "format", "must be one of json, csv"),
+        ("funnel?vendor=pigeon", "vendor", "must be one of braze, ipns, native, notificationhubs, rationalowl, upmc"),
+        ("funnel?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to", "must be after from"),
+        ("timeseries?from=2026-02-01T00:00:00Z&to=2026-02-01T00:00:00Z", "to", "must be after from"),
+        ("funnel?from=2020-01-01T00:00:00Z", "to", tooLong), ("losses?zone=Mars/Olympus", "zone", noZone),
         ("funnel?from=9223372036854775000&to=9223372036854775807", "from", notATime),
         ("losses?to=9223372036854775807", "to", notATime), ("devices?from=253402300800000", "from", notATime),
         ("funnel?app=nobody", "app", noApp), ("timeseries?app=shop,nobody", "app", noApp),

@@ -44,6 +44,11 @@ package struct Problem: Error, Hashable {
     package static func invalid(_ field: String, _ detail: String) -> Problem {
         Problem(.invalid, "\(field): \(detail)")
     }
+    /// `known`: the parameters that the operation has.
+    package static func unknownParameter(_ name: String, known: [String]) -> Problem {
+        let rest = known.isEmpty ? "" : "; known are \(known.joined(separator: ", "))"
+        return .invalid(name, "is not a known parameter\(rest)")
+    }
     package static let unauthorized = Problem(
         .unauthorized,
         "send Authorization: Bearer with a key of `push-gateway key create`"

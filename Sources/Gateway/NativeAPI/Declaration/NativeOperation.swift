@@ -186,7 +186,7 @@ struct NativeInputReader<Input: InputFields>: Sendable {
         var query: [String: [String]] = [:]
         for (name, value) in request.uri.queryParameters {
             let name = String(name)
-            guard queryNames.contains(name) else { throw .invalid(name, "is not a known parameter") }
+            guard queryNames.contains(name) else { throw .unknownParameter(name, known: queryNames.sorted()) }
             guard query[name] == nil || listNames.contains(name) else {
                 throw .invalid(name, "is given more than once")
             }
