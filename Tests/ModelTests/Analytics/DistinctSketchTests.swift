@@ -16,9 +16,25 @@ import Testing
     }
 
     @Test(arguments: [(1000, "device"), (1000, "user"), (1000, "other"), (1_000_000, "device")])
-    func estimatesAreWithinFivePercent(_ count: Int, _ name: String) throws {
-        let estimate = Double(try sketch(0..<count, name).estimate)
+    func estimatesAreWithinFivePercentInEveryOrder(_ count: Int, _ name: String) throws {
+        let parts = try (0..<9).map { try sketch(stride(from: $0, to: count, by: 9), name) }
+        let whole = Self.merged(parts)
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var random = SplitMix(state: seed)
+            let other = Self.merged(parts.shuffled(using: &random))
+            #expect(other == whole)
+        }
+        let estimate = Double(whole.estimate)
         #expect(abs(estimate - Double(count)) <= 0.05 * Double(count), "\(estimate)")
+        // Control: without one of the parts, it is another number.
+        let most = Double(Self.merged(Array(parts.dropLast())).estimate)
+        #expect(abs(most - Double(count)) > 0.05 * Double(count), "\(most)")
+    }
+
+    private static func merged(_ parts: [DistinctSketch]) -> DistinctSketch {
+        var whole = DistinctSketch()
+        for part in parts { whole.merge(part) }
+        return whole
     }
 
     @Test(arguments: [0, 1, 2, 100, 255, 256])

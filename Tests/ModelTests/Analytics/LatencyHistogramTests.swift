@@ -15,10 +15,22 @@ import Testing
     }
 
     @Test(arguments: [1000, 1_000_000])
-    func percentilesAreWithinFivePercent(_ count: Int) throws {
-        let values = Self.values(count).sorted()
-        var histogram = LatencyHistogram()
-        for value in values { histogram.add(value) }
+    func percentilesAreWithinFivePercentInEveryOrder(_ count: Int) throws {
+        var values = Self.values(count)
+        var parts = [LatencyHistogram](repeating: LatencyHistogram(), count: 7)
+        for (place, value) in values.enumerated() { parts[place % 7].add(value) }
+        func merged(_ parts: [LatencyHistogram]) -> LatencyHistogram {
+            var whole = LatencyHistogram()
+            for part in parts { whole.merge(part) }
+            return whole
+        }
+        let histogram = merged(parts)
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var random = SplitMix(state: seed)
+            let other = merged(parts.shuffled(using: &random))
+            #expect(other == histogram)
+        }
+        values.sort()
         #expect(histogram.count == Int64(count))
         for share in [0.5, 0.9, 0.95, 0.99] {
             let exact = Double(values[Int((share * Double(count)).rounded(.up)) - 1])
