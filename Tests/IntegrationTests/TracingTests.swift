@@ -100,26 +100,15 @@ struct TracingTests {
             try await World.with(serveArguments: arguments) { world in
                 #expect(try await world.apply().status == 0)
                 let (device, sender) = try await registered(world)
-                let body: JSON = [
-                    "rId": sender, "aId": .string(world.account), "ip": "203.0.113.10",
-                    "msg": ["title": "t", "body": "b"], "dest": ["t": 2, "tg": [["dId": device]]],
-                ]
+                let body = message(world, device, sender)
                 let headers = [
                     "traceparent": "00-\(Self.trace)-\(Self.caller)-01", "tracestate": "congo=t61rcWkgMzE",
                     "X-Request-Id": "order-17",
                 ]
-                let path = "/msgClient/msgClientSendMsgByDeviceId"
-                let message = try #require(try await post(world, path, body, headers: headers)["mId"]?.string)
-                _ = try await post(world, path, body)
-                try await eventually("the push is written") {
-                    try await world.value(
-                        "SELECT count(*)::text AS value FROM gateway.delivery WHERE state = 'sent'"
-                    ) == "2"
-                }
-                let delivered: JSON = [
-                    "sId": .string(world.service), "dRId": device, "mId": .string(message), "t": 1_731_999_999_123,
-                ]
-                _ = try await post(world, "/ro/v1/noti/delivered", delivered)
+                let sent = try await post(world, Self.sends, body, headers: headers)
+                _ = try await post(world, Self.sends, body)
+                try await eventually("the push is written") { try await pushed(world) == 2 }
+                _ = try await post(world, "/ro/v1/noti/delivered", try delivered(world, device, sent))
                 try await eventually("the three spans arrive", within: .seconds(30)) {
                     try collector.spans.count >= 3
                 }
@@ -157,6 +146,7 @@ struct TracingTests {
             try await World.with(serveArguments: arguments) { world in
                 try await expectAnswers(world, calls: 3000)
                 #expect(try await world.metric("trace_spans_total", "end=\"overflow\"") > 0, "drops are counted")
+                try await expectPush(world)
             }
         }
     }
@@ -172,6 +162,47 @@ struct TracingTests {
             }
             #expect(try world.gatewayLog().contains("the collector of traces takes no spans"))
             try await expectAnswers(world, calls: 200)
+            try await expectPush(world)
+        }
+    }
+
+    private static let sends = "/msgClient/msgClientSendMsgByDeviceId"
+
+    private func message(_ world: World, _ device: JSON, _ sender: JSON) -> JSON {
+        [
+            "rId": sender, "aId": .string(world.account), "ip": "203.0.113.10",
+            "msg": ["title": "t", "body": "b"], "dest": ["t": 2, "tg": [["dId": device]]],
+        ]
+    }
+
+    /// The receipt of a message, by the answer to its call.
+    private func delivered(_ world: World, _ device: JSON, _ sent: JSON) throws -> JSON {
+        let message = try #require(sent["mId"]?.string, "\(JSONWriter.text(sent))")
+        return ["sId": .string(world.service), "dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
+    }
+
+    /// The number of accepted pushes.
+    private func pushed(_ world: World) async throws -> Int {
+        let count = try await world.value(
+            "SELECT count(*)::text AS value FROM gateway.delivery WHERE transport IS NOT NULL"
+        )
+        return Int(count) ?? -1
+    }
+
+    /// A call, its push and its receipt are traced, and none of them waits for the collector: a call to it ends after ten seconds.
+    private func expectPush(_ world: World) async throws {
+        try #require(try await world.apply().status == 0)
+        let (device, sender) = try await registered(world)
+        let begun = ContinuousClock.now
+        let sent = try await post(world, Self.sends, message(world, device, sender))
+        try await eventually("the push is written") { try await pushed(world) == 1 }
+        _ = try await post(world, "/ro/v1/noti/delivered", try delivered(world, device, sent))
+        let took = ContinuousClock.now - begun
+        #expect(took < .seconds(10), "\(took)")
+        try await eventually("the receipt is recorded") {
+            try await world.value(
+                "SELECT count(*)::text AS value FROM gateway.delivery WHERE received_at IS NOT NULL"
+            ) == "1"
         }
     }
 
