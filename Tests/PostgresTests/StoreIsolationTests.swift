@@ -74,6 +74,51 @@ import Testing
         #expect(try rows.only().int("n") == 2)
     }
 
+    /// The tables that calls may use without the condition that a row is of their tenant, and the views that read with the rights of their owner. Every
+    /// condition of a policy for calls is that one, or begins with it.
+    private static let unguarded = #"""
+        SELECT c.relname::text AS name FROM pg_class c
+            WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind IN ('r', 'p')
+                AND (has_any_column_privilege('gateway_call', c.oid, 'SELECT, INSERT, UPDATE')
+                    OR has_table_privilege('gateway_call', c.oid, 'DELETE'))
+                AND (NOT c.relrowsecurity OR EXISTS (
+                    SELECT FROM pg_policy p
+                        CROSS JOIN LATERAL (VALUES
+                            (pg_get_expr(p.polqual, p.polrelid), p.polcmd <> 'a'),
+                            (pg_get_expr(p.polwithcheck, p.polrelid), p.polcmd = 'a')) AS e(rule, is_needed)
+                        WHERE p.polrelid = c.oid AND ('0'::oid = ANY (p.polroles) OR 'gateway_call'::regrole::oid = ANY (p.polroles))
+                            AND (e.is_needed OR e.rule IS NOT NULL)
+                            AND (coalesce(e.rule, '') ~ ' OR ' OR coalesce(e.rule, '') !~
+                                '^\(?\(tenant_id = current_setting\(''gateway\.tenant''::text, true\)\)( AND .*)?$')))
+        UNION ALL
+        SELECT c.relname::text FROM pg_class c
+            WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind = 'v'
+                AND NOT coalesce('security_invoker=true' = ANY (c.reloptions), false)
+        ORDER BY 1
+        """#
+
+    // A table without rows shows nothing to anybody, so that the rules are read too.
+    @Test func everyTableForCallsHasTheRuleOfItsTenant() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        func names() async throws -> [String] {
+            try await admin.query(Self.unguarded).map { try $0.text("name") }
+        }
+        #expect(try await names() == [])
+        // The control: each way to lose the rule is found.
+        try await admin.script(
+            """
+            ALTER TABLE gateway.latency DISABLE ROW LEVEL SECURITY;
+            CREATE POLICY everyone ON gateway.counter FOR SELECT USING (true);
+            CREATE POLICY anyone ON gateway.counter_delta FOR INSERT WITH CHECK (tenant_id <> '');
+            ALTER POLICY tenant_only ON gateway.device_sketch
+                USING (tenant_id = current_setting('gateway.tenant', true) OR app_id = 'shop');
+            ALTER VIEW gateway.counter_hour RESET (security_invoker);
+            """
+        )
+        #expect(try await names() == ["counter", "counter_delta", "counter_hour", "device_sketch", "latency"])
+    }
+
     @Test func aRowOfAnotherTenantIsRefusedByTheServer() async throws {
         let fixture = try await StoreFixture.make()
         for tenant in [fixture.other.rawValue, nil] {
