@@ -131,6 +131,14 @@ struct NativeContractTests {
             async let sending = Self.fuzz(python, base, "send", sender, examples: 0)
             let requests = try await administering + reading + sending
             #expect(requests >= 5000, "\(requests)")
+            // Control: an answer that its description does not allow is a finding.
+            let wrong = try await python.run(
+                script: "native_fuzz_control",
+                [],
+                environment: ["GATEWAY_KEY": "none"],
+                log: "fuzz-control.log"
+            )
+            #expect(wrong.status == 1 && wrong.log.contains("Response violates schema"), "\(wrong.log)")
         }
     }
 
@@ -151,6 +159,7 @@ struct NativeContractTests {
         )
         #expect(result.status == 0, "\(name): \(result.log)")
         let report = try JSONParser.parse(String(result.log.split(separator: "\n").first ?? ""))
+        #expect(report["operations"]?.int == Int64(NativeOperations.all.count), "\(name): \(result.log)")
         return report["requests"]?.int ?? 0
     }
 }

@@ -1,7 +1,7 @@
 """Lets schemathesis call every operation of the native API with generated requests, valid and invalid, and check every answer against /openapi.json.
 
 usage: native_fuzz.py BASE EXAMPLES, an API key in GATEWAY_KEY. EXAMPLES: random requests per operation, in addition to those that cover each field. Prints
-the number of requests and the findings. Exit status 1: there are some.
+the numbers of requests and of operations that were called, and the findings. Exit status 1: there are some.
 """
 
 import json
@@ -62,7 +62,9 @@ def main() -> int:
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False)
     text = done.stdout + done.stderr
     count = re.search(r"(\d+) generated", text)
-    print(json.dumps({"requests": int(count.group(1)) if count else 0, "status": done.returncode}))
+    tested = re.search(r"Tested: (\d+)", text)
+    numbers = {"requests": count, "operations": tested}
+    print(json.dumps({name: int(found.group(1)) if found else 0 for name, found in numbers.items()}))
     if done.returncode != 0:
         print(text[-20000:])
     return done.returncode
