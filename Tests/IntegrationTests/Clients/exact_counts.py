@@ -124,6 +124,7 @@ class Counts:
         self.versions = collections.defaultdict(collections.Counter)
         self.pending = 0
         self.pushes = collections.Counter()
+        self.refusals = collections.Counter()
         self.stored = collections.defaultdict(collections.Counter)
         self.stored_reasons = collections.defaultdict(collections.Counter)
 
@@ -182,6 +183,8 @@ class Counts:
             self.reasons[key][stage + ":" + row["reason"]] += 1
         if row["transport"] and row["reason"]:
             self.pushes[row["reason"]] += 1
+        if stage == "rejected":
+            self.refusals[row["reason"]] += 1
         if stage not in ("accepted", "uncertain"):
             return
         reach = {"reached": 1, "received": row["is_received"] == "t", "read": row["is_read"] == "t"}
@@ -390,6 +393,7 @@ def compare_pushes(control, counts):
         wanted = counts.pushes[reason] * PERMANENT.get(reason, 0)
         if reason in PERMANENT and not wanted <= count <= wanted + repeats:
             differences.append("%s: %s, the push service %s" % (reason, wanted, count))
+    expect("rejections for another reason", sorted(str(reason) for reason in set(counts.refusals) - set(PERMANENT)), [])
     for reason in set(PERMANENT) & set(counts.pushes):
         if reason not in stats["rejected"]:
             differences.append("%s: %s, the push service none" % (reason, counts.pushes[reason]))

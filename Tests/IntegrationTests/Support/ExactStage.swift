@@ -207,6 +207,32 @@ struct ExactStage: Sendable {
         }
     }
 
+    func untilTried(_ message: String) async throws {
+        try await eventually("the pushes are tried") {
+            try await cluster.number(
+                "SELECT coalesce(max(attempts), 0)::bigint AS number FROM gateway.slice WHERE message_id = '\(message)'"
+            ) > 0
+        }
+    }
+
+    /// Lets a message give up whose pushes fail. 32 attempts would take minutes.
+    func giveUp(_ message: String) async throws {
+        try await untilTried(message)
+        try await eventually("the message gives up", every: .milliseconds(200)) {
+            _ = try await cluster.number(
+                """
+                WITH s AS (
+                    UPDATE gateway.slice SET attempts = 32, next_at = now()
+                    WHERE message_id = '\(message)' AND state = 'ready' AND dead_reason IS NULL RETURNING 1)
+                SELECT count(*) AS number FROM s
+                """
+            )
+            return try await cluster.number(
+                "SELECT dead_slices::bigint AS number FROM gateway.message WHERE message_id = '\(message)'"
+            ) > 0
+        }
+    }
+
     // MARK: Vendors' calls
 
     /// Registers devices by each vendor's call, sends to them by it, and reports receipts, some of them twice, by it.
