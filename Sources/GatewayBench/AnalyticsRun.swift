@@ -104,11 +104,14 @@ struct AnalyticsRun {
             return [
                 call("funnel", "funnel") { ($0["total"]?["targets"]?.int ?? 0) > 0 },
                 call("funnel by app and transport", "funnel?by=app,transport", list("groups")),
+                call("funnel and the range before", "funnel?compare=previous") { $0["previous"]?["total"] != nil },
                 call("timeseries by day", "timeseries?interval=day", list("series")),
                 call("losses", "losses", list("losses")),
+                call("losses by app and transport", "losses?by=app,transport", list("losses")),
                 call("latency", "latency", list("latencies")),
                 call("latency of an app", "latency?app=\(BenchStage.app)", list("latencies")),
                 call("devices", "devices") { ($0["total"]?["devicesReached"]?.int ?? 0) > 0 },
+                call("devices by day", "devices?interval=day", list("parts")),
                 call("versions", "versions", list("groups")), call("campaigns", "campaigns", list("groups")),
                 call("hours", "hours", list("groups")),
             ]
@@ -159,6 +162,15 @@ struct AnalyticsRun {
             ),
             find("message", id), find("token", try row.text("token")), find("key", try row.text("key")),
             find("user", try row.text("user_id")), find("device", device),
+            // It looks as a phone number, as a vendor's message number and as a key.
+            AnalyticsCall(
+                name: "find a number that nobody has",
+                method: "POST",
+                path: "/v1/find",
+                body: ["value": "01099998888"],
+                isWhole: { $0["matches"] != nil }
+            ),
+            AnalyticsCall(name: "vendors", path: "/v1/analytics/vendors", isWhole: Self.list("vendors")),
             AnalyticsCall(
                 name: "diagnosis",
                 path: "/v1/devices/\(device)/diagnosis",
