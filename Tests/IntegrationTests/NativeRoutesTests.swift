@@ -30,6 +30,18 @@ struct NativeRoutesTests {
         }
     }
 
+    @Test func everyPathNamesItsMethods() async throws {
+        try await NativeStage.on { stage in
+            for (path, operations) in Dictionary(grouping: NativeOperations.all, by: { $0.path }) {
+                let answer = try await stage.native(.RAW(value: "QUERY"), path.replacing(/\{[a-z]+\}/, with: "x"))
+                let allow = answer.headers.first(name: "allow") ?? ""
+                let allowed = allow.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                let declared = Set(operations.map { $0.method.rawValue })
+                #expect(answer.status == 405 && declared.isSubset(of: allowed), "\(path): \(answer.status) \(allow)")
+            }
+        }
+    }
+
     @Test func aHeadIsAGetWithoutBody() async throws {
         try await NativeStage.on { stage in
             let device = try await stage.register("k")

@@ -149,7 +149,20 @@ struct OlderVersionTests {
             try await other.start()
             try await expectSent(try await accept(other, "restarted"), by: one, "restarted")
         }
+        try await expectCounted(world, newer, messages: 6)
         await older.stop()
         await newer.stop()
+    }
+
+    /// Each version counts what it accepts and delivers in the same counts, and they are those of the deliveries.
+    private func expectCounted(_ world: World, _ newer: Node, messages: Int64) async throws {
+        let funnel = try await newer.call("GET", "/v1/analytics/funnel?app=shop")
+        let total = funnel.json?["total"]
+        for name in ["targets", "accepted", "sent"] {
+            #expect(total?[name]?.int == messages, "\(name): \(funnel.text)")
+        }
+        #expect(total?["pending"]?.int == 0, "\(funnel.text)")
+        let recount = try await world.command(["analytics", "recount", "--dry-run"])
+        #expect(recount.status == 0, "\(recount.log)")
     }
 }
