@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Model
+import NIOHTTP1
 import Testing
 
 /// The funnel of a running gateway: its numbers are those of the push service and of the app, and the command shows them.
@@ -140,6 +141,10 @@ struct AnalyticsTests {
         let compared = try await ask(later + "&compare=previous")
         #expect(compared["daysOnlyUntil"] == "2020-02-01T00:00:00.000Z", "\(JSONWriter.text(compared))")
         #expect(compared["daysOnlyZones"] == [.string(zone)])
+        let table = try await SharedWorld.current.native("GET", later + "&compare=previous&format=csv")
+        #expect(table.headers.first(name: "x-days-only-until") == "2020-02-01T00:00:00.000Z", "\(table.headers)")
+        #expect(table.headers.first(name: "x-days-only-zones") == zone, "\(table.headers)")
+        #expect(table.headers.first(name: "x-zone") == compared["zone"]?.string, "\(table.headers)")
     }
 
     @Test func devicesAndUsersAreCountedOnce() async throws {
@@ -225,6 +230,13 @@ struct AnalyticsTests {
         #expect(found.count >= 2 && found.allSatisfy { possible.contains($0.0 ?? -1) }, "\(JSONWriter.text(hours))")
         let csv = try await SharedWorld.current.native("GET", "/v1/analytics/campaigns?app=shop&format=csv")
         #expect(csv.text == "app,campaign,variant,reached,received,read\r\nshop,spring,b,8,3,2\r\n", "\(csv.text)")
+        for question in ["latency", "devices", "versions", "campaigns", "hours"] {
+            let table = try await SharedWorld.current.native("GET", "/v1/analytics/\(question)?app=shop&format=csv")
+            for name in ["x-counted-from", "x-counted-until"] {
+                let time = table.headers.first(name: name).flatMap { Timestamp(rfc3339: $0) }
+                #expect(time != nil, "\(question), \(name): \(table.headers)")
+            }
+        }
     }
 
     @Test func theCommandsPrintVersionsCampaignsAndHours() async throws {

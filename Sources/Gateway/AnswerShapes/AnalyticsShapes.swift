@@ -106,6 +106,20 @@ package enum AnalyticsShapes {
 
     // MARK: CSV
 
+    /// The zone, the merged days and the counted time of an answer, as headers of a table, which has no other place for them.
+    package static func notes(
+        _ zone: TimeZoneName,
+        _ merged: MergedDays? = nil,
+        _ span: CountedSpan = CountedSpan()
+    ) -> [String: String] {
+        var notes = ["X-Zone": zone.text]
+        notes["X-Days-Only-Until"] = merged?.until.rfc3339
+        notes["X-Days-Only-Zones"] = merged?.zones.joined(separator: ", ")
+        notes["X-Counted-From"] = span.since?.rfc3339
+        notes["X-Counted-Until"] = span.until?.rfc3339
+        return notes
+    }
+
     /// The names of the columns of counts.
     package static let columns = FunnelMetric.allCases.map(\.rawValue) + FunnelRate.allCases.map(\.rawValue)
 

@@ -74,7 +74,7 @@ enum AnalyticsInputs {
         .word(AnalyticsFormat.self),
         default: .json,
         as: .string(AnalyticsFormat.json.rawValue),
-        "`csv`: comma-separated values with a line of names."
+        "`csv`: comma-separated values with a line of names; headers such as `X-Zone` and `X-Counted-Until` say what JSON says in `zone` and `countedUntil`."
     )
 
     private static let dialects =

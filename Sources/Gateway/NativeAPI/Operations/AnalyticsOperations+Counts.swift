@@ -180,7 +180,8 @@ extension NativeAPI {
         let columns = AnalyticsOperations.countColumns
         return AnalyticsShapes.csv(
             names + columns.map(\.name),
-            found.map { group in group.values.map { $0 ?? "" } + columns.map { "\($0.value(group.counts))" } }
+            found.map { group in group.values.map { $0 ?? "" } + columns.map { "\($0.value(group.counts))" } },
+            AnalyticsShapes.notes(range.zone, nil, span)
         )
     }
 }

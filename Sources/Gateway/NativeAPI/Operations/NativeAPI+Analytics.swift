@@ -40,7 +40,8 @@ extension NativeAPI {
         return AnalyticsShapes.csv(
             ["from", "to"] + groupings.map(\.rawValue) + AnalyticsShapes.columns,
             rows(question.range, counted.total, counted.splits)
-                + (previous.map { rows($0.range, $0.total, $0.splits) } ?? [])
+                + (previous.map { rows($0.range, $0.total, $0.splits) } ?? []),
+            AnalyticsShapes.notes(question.zone, question.merged)
         )
     }
 
@@ -128,7 +129,8 @@ extension NativeAPI {
                     [point.part.range.start.rfc3339, point.part.day]
                         + AnalyticsShapes.cells(line.group, question.groupings) + AnalyticsShapes.cells(point.counts)
                 }
-            }
+            },
+            AnalyticsShapes.notes(question.zone, question.merged)
         )
     }
 
@@ -186,7 +188,8 @@ extension NativeAPI {
             answer.losses.map { loss in
                 [loss.stage.rawValue, loss.reason] + AnalyticsShapes.cells(loss.group, question.groupings)
                     + ["\(loss.count)"]
-            }
+            },
+            AnalyticsShapes.notes(question.zone, question.merged)
         )
     }
 

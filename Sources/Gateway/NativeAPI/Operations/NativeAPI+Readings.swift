@@ -35,8 +35,8 @@ extension NativeAPI {
             }
             return first.group < second.group
         }
+        let merged = try await merged(range, apps, latencies: true, of: call.tenant)
         guard try call.format == .csv else {
-            let merged = try await merged(range, apps, latencies: true, of: call.tenant)
             let list = AnalyticsOperations.latencyList
             return .json(list.json(.init(range: range, span: span, merged: merged, latencies: latencies)))
         }
@@ -47,7 +47,8 @@ extension NativeAPI {
                 [line.kind.rawValue] + AnalyticsShapes.cells(line.group, groupings)
                     + ["\(line.histogram.count)", "\(line.histogram.negative)"]
                     + AnalyticsOperations.percentiles.map { "\(line.histogram.percentile($0.share) ?? 0)" }
-            }
+            },
+            AnalyticsShapes.notes(range.zone, merged, span)
         )
     }
 
@@ -78,7 +79,8 @@ extension NativeAPI {
             rows.map { row in
                 (row.start.map { [$0] } ?? []) + AnalyticsShapes.cells(row.group, groupings)
                     + columns.map { "\($0.value(row.figures))" }
-            }
+            },
+            AnalyticsShapes.notes(range.zone, nil, span)
         )
     }
 
