@@ -165,7 +165,10 @@ struct AuditPushTests {
                 return answer.status == 200 ? nil : answer
             }
             #expect(refused.status == 503 && refused.json?["code"] == "PG-2003", "\(refused.text)")
-            #expect(try await world.native("DELETE", "/v1/users/kim").status == 503)
+            let headers = ["X-Request-Id": "behind-17"]
+            let erasure = try await world.http.call("DELETE", "/v1/users/kim", headers: headers, bearer: world.apiKey)
+            #expect(erasure.status == 503 && erasure.json?["requestId"] == "behind-17", "\(erasure.text)")
+            #expect(try world.gatewayLog().contains("behind-17"), "a failure leads to its log line too")
             // Deliveries, sends and devices go on.
             #expect(try await world.native("GET", "/v1/apps").status == 200)
             let device: JSON = [
