@@ -119,6 +119,7 @@ class Counts:
         self.messages = {}
         self.clients = {}
         self.stages = collections.defaultdict(collections.Counter)
+        self.funnels = collections.defaultdict(collections.Counter)
         self.reasons = collections.defaultdict(collections.Counter)
         self.campaigns = collections.defaultdict(collections.Counter)
         self.versions = collections.defaultdict(collections.Counter)
@@ -177,6 +178,8 @@ class Counts:
         counts = self.stages[key]
         counts["targets"] += 1
         counts[stage] += 1
+        funnel = self.funnels[row["message_id"]]
+        funnel[stage] += 1
         if stage == "expired" and int(row["attempts"]) > 0:
             counts["expiredTried"] += 1
         if row["reason"] and stage in ("suppressed", "unsendable", "rejected"):
@@ -190,6 +193,7 @@ class Counts:
         reach = {"reached": 1, "received": row["is_received"] == "t", "read": row["is_read"] == "t"}
         for name in ("received", "read"):
             counts[name] += reach[name]
+            funnel[name] += reach[name]
         if message["campaign"]:
             self.campaigns[(key.app, message["campaign"], message["variant"] or None)].update(reach)
         facts = self.clients.get((key.app, row["client"]), {})
@@ -354,6 +358,20 @@ def compare_losses(base, counts, filters):
         expect("losses of filter %d %s" % (number, matches.path("losses")), seen, {k: v for k, v in wanted.items() if v})
 
 
+def compare_messages(base, counts, chance):
+    """The funnels of messages: all that have counts of their own, and some that are counted from their deliveries."""
+    large = [message for message in sorted(counts.messages) if sum(counts.funnels[message][name] for name in OUTCOMES) > 2000]
+    small = sorted(set(counts.messages) - set(large))
+    messages = large + chance.sample(small, min(5, len(small)))
+    with concurrent.futures.ThreadPoolExecutor(3) as lanes:
+        found = list(lanes.map(lambda message: call(base, "/v1/messages/" + message), messages))
+    for message, answer in zip(messages, found):
+        sums = counts.funnels[message]
+        wanted = {"reached": sums["accepted"] + sums["uncertain"], "failed": sums["rejected"] + sums["unsendable"]}
+        wanted.update({name: sums[name] for name in ("received", "read", "suppressed", "expired", "canceled")})
+        expect("funnel of message %s" % message, {name: answer["funnel"][name] for name in wanted}, wanted)
+
+
 def compare_readings(base, counts, span):
     """Campaigns and versions, which the event reader counts: it may be behind."""
     facts = ["appVersion", "os", "osVersion", "sdkVersion", "model", "locale"]
@@ -416,6 +434,7 @@ def main():
     else:
         compare_funnels(base, counts, filters)
         compare_losses(base, counts, filters[: max(1, len(filters) // 10)])
+        compare_messages(base, counts, chance)
         quarters = [key.quarter for key in counts.stages]
         span = urllib.parse.urlencode({"from": (min(quarters) - 96) * 900_000, "to": (max(quarters) + 97) * 900_000, "zone": "UTC"})
         compare_readings(base, counts, span)
