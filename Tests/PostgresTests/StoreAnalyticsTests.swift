@@ -38,6 +38,36 @@ import Testing
         for row in rows { #expect(days[Int32(try row.int("quarter"))] == (try row.text("day")), "\(name)") }
     }
 
+    // The event reader, the range of a question without times and the days of devices follow the gateway's own table of zones.
+    @Test(arguments: zones)
+    func theGatewaysClockChangesDaysWhenTheServersDoes(_ name: String) async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        let zone = try #require(TimeZoneName(name))
+        let start = try #require(Timestamp(rfc3339: "2025-10-01T05:30:00Z"))
+        let range = QuarterRange(start..<start + .seconds(400 * 86_400))
+        func day(_ quarter: Int32) -> String {
+            let time = QuarterRange(from: quarter, to: quarter + 1).start
+            return (time + .seconds(zone.offset(at: time))).rfc3339Date
+        }
+        let rows = try await admin.query(
+            """
+            SELECT q AS quarter, x.day::text AS day, x.before::text AS before FROM generate_series($1::integer, $2::integer - 1) q
+            CROSS JOIN LATERAL (
+                SELECT (to_timestamp(q * 900.0) AT TIME ZONE $3::text)::date AS day,
+                    (to_timestamp((q - 1) * 900.0) AT TIME ZONE $3::text)::date AS before) x
+            WHERE x.day <> x.before
+            """,
+            [.int32(range.from), .int32(range.to), .text(name)]
+        )
+        #expect((399...401).contains(rows.count), "\(rows.count)")
+        for row in rows {
+            let quarter = Int32(try row.int("quarter"))
+            #expect(day(quarter) == (try row.text("day")), "\(name), quarter \(quarter)")
+            #expect(day(quarter - 1) == (try row.text("before")), "\(name), quarter \(quarter)")
+        }
+    }
+
     @Test(arguments: [
         ("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z", 25), ("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", 23),
         ("2026-06-01T22:00:00Z", "2026-06-02T22:00:00Z", 24),
