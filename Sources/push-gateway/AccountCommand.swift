@@ -232,7 +232,7 @@ struct AccountCommand: AsyncParsableCommand {
             let name = try AccountCommand.checked(name)
             let didUnlock = try await common.withDatabase(isAudited: true) { _, database in
                 try await PostgresAccountStore(engine: database.engine)
-                    .unlock(SignInDesk.subjects(of: name), name, by: common.actor)
+                    .unlock(SignInVerifier.subjects(of: name), name, by: common.actor)
             }
             Console.print(didUnlock ? "unlocked" : "it was not locked")
         }

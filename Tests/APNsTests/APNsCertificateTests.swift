@@ -8,7 +8,7 @@ import Testing
 /// Certificates instead of provider tokens, over real TLS against the simulator, whose CA issues them like Apple.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsCertificateTests {
-    private let patience = Duration.seconds(400)
+    private let timeLimit = Duration.seconds(400)
     private let voip = PushPayload(bytes: Array(#"{"aps":{}}"#.utf8), type: .voip)
     private let location = PushPayload(bytes: Array(#"{"aps":{}}"#.utf8), type: .location)
 
@@ -36,7 +36,7 @@ struct APNsCertificateTests {
             try transport.open(Peer.credential, credential(peer, request))
             var pushes = (0..<300).map { makePush($0) }
             pushes.append(makePush(300, payload: voip))
-            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: timeLimit))
             expectOncePerPush(completions, count: 301)
             #expect(completions.acceptedCount == 301)
             #expect(transport.metrics.tokenCount == 0)
@@ -55,7 +55,7 @@ struct APNsCertificateTests {
             #expect(credential.fits(.sandbox) && !credential.fits(.production))
             try transport.open(Peer.credential, credential)
             let completions = await collect(
-                transport.send([makePush(0)], through: Peer.credential, deadline: patience)
+                transport.send([makePush(0)], through: Peer.credential, deadline: timeLimit)
             )
             #expect(rejection(completions.outcome(0))?.reason == "BadCertificateEnvironment")
             #expect(rejection(completions.outcome(0))?.scope == .credential)
@@ -79,7 +79,7 @@ struct APNsCertificateTests {
                 makePush(0), makePush(1, topic: "com.example.other"), makePush(2, payload: voip),
                 makePush(3, payload: location),
             ]
-            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: timeLimit))
             expectOncePerPush(completions, count: 4)
             #expect(completions.acceptedCount == 1)
             // The topic of another app is refused for all pushes of that app; a push type that the certificate does not
@@ -100,9 +100,9 @@ struct APNsCertificateTests {
             for (key, topic) in [(Peer.credential, "com.example.shop"), (other, "com.example.games")] {
                 try transport.open(key, credential(peer, ClientCertificateRequest(topics: [topic])))
             }
-            let first = await collect(transport.send([makePush(0)], through: Peer.credential, deadline: patience))
+            let first = await collect(transport.send([makePush(0)], through: Peer.credential, deadline: timeLimit))
             let push = makePush(0, topic: "com.example.games")
-            let second = await collect(transport.send([push], through: other, deadline: patience))
+            let second = await collect(transport.send([push], through: other, deadline: timeLimit))
             #expect(first.acceptedCount == 1 && second.acceptedCount == 1)
             #expect(peer.simulator.control.stats.connectionsTotal == 2)
         }

@@ -9,7 +9,7 @@ import Testing
 /// Several connections, clients and transports over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsConnectionsTests {
-    private let patience = Duration.seconds(400)
+    private let timeLimit = Duration.seconds(400)
 
     private func several(_ count: Int = 4) -> (inout APNsTransport.Configuration) -> Void {
         {
@@ -29,7 +29,7 @@ struct APNsConnectionsTests {
         try await withTransport(several(3)) { transport in
             try transport.open(Peer.credential, peer.credential())
             let completions = await collect(
-                transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: patience)
+                transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
             )
             expectOncePerPush(completions, count: 500)
             #expect(completions.acceptedCount == 500)
@@ -53,7 +53,7 @@ struct APNsConnectionsTests {
             #expect(peer.simulator.control.stats.connectionsTotal == 2)
             // As many pushes as the two connections hold; more would open a third.
             let completions = await collect(
-                transport.send((0..<2).map { makePush($0) }, through: Peer.credential, deadline: patience)
+                transport.send((0..<2).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
             )
             #expect(completions.acceptedCount == 2)
             #expect(peer.simulator.control.stats.connectionsTotal == 2)
@@ -74,12 +74,12 @@ struct APNsConnectionsTests {
             try transport.open(Peer.credential, peer.credential())
             try transport.open(small, peer.credential())
             #expect(transport.pools.count == 1)
-            let flood = transport.send((0..<6_000).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            let flood = transport.send((0..<6_000).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
             var iterator = flood.makeAsyncIterator()
             var floodCount = 0
             while floodCount < 100, let batch = await iterator.next() { floodCount += batch.count }
             let pushes = (0..<10).map { makePush($0, token: testToken(100_000 + $0)) }
-            let completions = await collect(transport.send(pushes, through: small, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: small, deadline: timeLimit))
             #expect(completions.acceptedCount == 10)
             // The large batch is far from complete when the small one completes.
             #expect(peer.simulator.control.stats.accepted < 5_000)
@@ -97,7 +97,7 @@ struct APNsConnectionsTests {
             try transport.open(Peer.credential, peer.credential(first))
             try transport.open(other, peer.credential(second))
             let streams = [Peer.credential, other].map { key in
-                transport.send((0..<200).map { makePush($0) }, through: key, deadline: patience)
+                transport.send((0..<200).map { makePush($0) }, through: key, deadline: timeLimit)
             }
             for stream in streams { #expect(await collect(stream).acceptedCount == 200) }
             #expect(peer.simulator.control.stats.connectionsTotal == 2)
@@ -113,10 +113,10 @@ struct APNsConnectionsTests {
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             // The probe uses the only stream.
-            let probe = transport.send([makePush(0)], through: Peer.credential, deadline: patience)
+            let probe = transport.send([makePush(0)], through: Peer.credential, deadline: timeLimit)
             try await until { transport.metrics.inFlightCount == 1 }
             let task = Task {
-                await collect(transport.send([makePush(1)], through: Peer.credential, deadline: patience))
+                await collect(transport.send([makePush(1)], through: Peer.credential, deadline: timeLimit))
             }
             try await until { transport.metrics.queuedCount == 1 }
             task.cancel()
@@ -132,7 +132,7 @@ struct APNsConnectionsTests {
         let transport = try APNsTransport(tokens: SelfSignedTokens(clock: TestWallClock.system))
         await transport.shutdown(deadline: .zero)
         let completions = await collect(
-            transport.send([makePush(0)], through: Peer.credential, deadline: patience)
+            transport.send([makePush(0)], through: Peer.credential, deadline: timeLimit)
         )
         #expect(completions.map(\.outcome) == [.unsent(TransportError(.goingAway))])
     }

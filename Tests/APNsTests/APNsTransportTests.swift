@@ -10,7 +10,7 @@ import Testing
 struct APNsTransportTests {
     /// Long enough for the simulator, which answers in milliseconds, even if it is built without optimization on a
     /// busy machine.
-    private let patience = Duration.seconds(400)
+    private let timeLimit = Duration.seconds(400)
 
     // MARK: Answers
 
@@ -19,7 +19,7 @@ struct APNsTransportTests {
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<5_000).map { makePush($0) }
-            let stream = transport.send(pushes, through: Peer.credential, deadline: patience)
+            let stream = transport.send(pushes, through: Peer.credential, deadline: timeLimit)
             let completions = await collect(stream)
             expectOncePerPush(completions, count: 5_000)
             for completion in completions {
@@ -49,7 +49,7 @@ struct APNsTransportTests {
             let full = makePush(0, payload: payload, expiresAt: Timestamp(milliseconds: 1_999_999_999_999))
             let bare = makePush(1)
             let once = makePush(2, expiresAt: Timestamp(seconds: 0))
-            _ = await collect(transport.send([full, bare, once], through: Peer.credential, deadline: patience))
+            _ = await collect(transport.send([full, bare, once], through: Peer.credential, deadline: timeLimit))
             let seen = peer.simulator.control.requests()
             let first = try #require(seen.first { $0.token == full.token.text })
             #expect(first.header("apns-topic") == "com.example.shop.voip")
@@ -84,7 +84,7 @@ struct APNsTransportTests {
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<8).map { makePush($0) }
             let completions = await collect(
-                transport.send(pushes, through: Peer.credential, deadline: patience)
+                transport.send(pushes, through: Peer.credential, deadline: timeLimit)
             )
             expectOncePerPush(completions, count: 8)
             func no(_ scope: Rejection.Scope, _ reason: String, _ status: Int) -> Rejection {
@@ -109,7 +109,7 @@ struct APNsTransportTests {
         try await withTransport { transport in
             // The correct ids with another key: the signature is invalid.
             try transport.open(Peer.credential, peer.credential(TestKey()))
-            let stream = transport.send((0..<20).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            let stream = transport.send((0..<20).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
             let completions = await collect(stream)
             expectOncePerPush(completions, count: 20)
             let expected = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
@@ -124,7 +124,7 @@ struct APNsTransportTests {
             try transport.open(Peer.credential, peer.credential())
             let big = PushPayload(bytes: Array(repeating: 0x20, count: 4_097))
             let pushes = [makePush(0, payload: big), makePush(1), makePush(2, topic: "a\r\nb")]
-            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: timeLimit))
             expectOncePerPush(completions, count: 3)
             #expect(completions.acceptedCount == 1)
             #expect(peer.simulator.control.stats.rejectedTotal == 0)
@@ -152,7 +152,7 @@ struct APNsTransportTests {
         try await withTransport(tokens: OldThenNew()) { transport in
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<200).map { makePush($0) }
-            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: timeLimit))
             expectOncePerPush(completions, count: 200)
             #expect(completions.acceptedCount == 200)
             #expect(peer.simulator.control.stats.rejected["ExpiredProviderToken", default: 0] > 0)
@@ -184,7 +184,7 @@ struct APNsTransportTests {
             let before = transport.send(
                 (0..<300).map { makePush($0) },
                 through: Peer.credential,
-                deadline: patience
+                deadline: timeLimit
             )
             var iterator = before.makeAsyncIterator()
             // At the first answer, the other pushes are in flight with the old key, or wait.
@@ -193,7 +193,7 @@ struct APNsTransportTests {
             let after = transport.send(
                 (0..<50).map { makePush($0 + 1_000) },
                 through: Peer.credential,
-                deadline: patience
+                deadline: timeLimit
             )
             while let batch = await iterator.next() { completions += batch }
             expectOncePerPush(completions, count: 300)
@@ -204,7 +204,7 @@ struct APNsTransportTests {
             }
             #expect(completions.acceptedCount + unsent.count == 300)
             if !unsent.isEmpty {
-                let again = transport.send(unsent, through: Peer.credential, deadline: patience)
+                let again = transport.send(unsent, through: Peer.credential, deadline: timeLimit)
                 #expect(await collect(again).acceptedCount == unsent.count)
             }
             #expect(await collect(after).acceptedCount == 50)
@@ -224,7 +224,7 @@ struct APNsTransportTests {
             for _ in 0..<3 {
                 try transport.open(Peer.credential, credential)
                 let completions = await collect(
-                    transport.send([makePush(0)], through: Peer.credential, deadline: patience)
+                    transport.send([makePush(0)], through: Peer.credential, deadline: timeLimit)
                 )
                 #expect(completions.acceptedCount == 1)
             }
@@ -248,7 +248,7 @@ struct APNsTransportTests {
             try transport.open(dead, credential)
             try transport.open(Peer.credential, peer.credential())
             let stuck = transport.send((0..<5).map { makePush($0) }, through: dead, deadline: .milliseconds(700))
-            let fine = transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            let fine = transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
             #expect(await collect(fine).acceptedCount == 500)
             let completions = await collect(stuck)
             expectOncePerPush(completions, count: 5)
@@ -270,7 +270,7 @@ struct APNsTransportTests {
             let stream = transport.send(
                 (0..<3_000).map { makePush($0) },
                 through: Peer.credential,
-                deadline: patience
+                deadline: timeLimit
             )
             var iterator = stream.makeAsyncIterator()
             var completions: [PushCompletion] = []
@@ -298,7 +298,7 @@ struct APNsTransportTests {
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<10).map { makePush($0) }
-            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: timeLimit))
             expectOncePerPush(completions, count: 10)
             #expect(completions.acceptedCount == 9)
             // Codes other than REFUSED_STREAM do not guarantee that the request was not processed.
@@ -317,7 +317,7 @@ struct APNsTransportTests {
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<100).map { makePush($0) }
-            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
+            let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: timeLimit))
             expectOncePerPush(completions, count: 100)
             if case .accepted = completions.outcome(50) {
             } else {
@@ -356,7 +356,7 @@ struct APNsTransportTests {
             let stream = transport.send(
                 (0..<1_000).map { makePush($0) },
                 through: Peer.credential,
-                deadline: patience
+                deadline: timeLimit
             )
             var iterator = stream.makeAsyncIterator()
             var completions = try #require(await iterator.next())
@@ -379,7 +379,7 @@ struct APNsTransportTests {
             let stream = transport.send(
                 (0..<1_000).map { makePush($0) },
                 through: Peer.credential,
-                deadline: patience
+                deadline: timeLimit
             )
             var iterator = stream.makeAsyncIterator()
             // After the probe's answer, hundreds of pushes are in flight.
@@ -397,13 +397,13 @@ struct APNsTransportTests {
             try transport.open(Peer.credential, peer.credential())
             let task = Task {
                 await collect(
-                    transport.send((0..<5_000).map { makePush($0) }, through: Peer.credential, deadline: patience)
+                    transport.send((0..<5_000).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
                 )
             }
             task.cancel()
             _ = await task.value
             let completions = await collect(
-                transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: patience)
+                transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: timeLimit)
             )
             expectOncePerPush(completions, count: 500)
             #expect(completions.acceptedCount == 500)
@@ -420,7 +420,7 @@ struct APNsTransportTests {
                     group.addTask {
                         let pushes = (0..<100).map { makePush($0, token: testToken(sender * 1_000 + $0)) }
                         return await collect(
-                            transport.send(pushes, through: Peer.credential, deadline: patience)
+                            transport.send(pushes, through: Peer.credential, deadline: timeLimit)
                         )
                     }
                 }

@@ -156,14 +156,16 @@ struct AudienceTests {
 
     @Test func schedulesStoreTheirFilter() throws {
         for request in Self.documented where request.path.contains("schedule") {
-            let desk = CampaignTests.Desk()
-            #expect(Mount.answer(request, desk.reply).status == 201, "\(request.path)")
-            let submission = try #require(desk.submissions.first)
+            let gateway = CampaignTests.FakeGateway()
+            #expect(Mount.answer(request, gateway.reply).status == 201, "\(request.path)")
+            let submission = try #require(gateway.submissions.first)
             #expect(submission.audience == .everyone && submission.content.data["audience"] != nil)
             // A change of the time keeps the filter.
             let body = try #require(submission.schedule).request
             let kept = try #require(ScheduleCall(body))
-            let later = CampaignTests.Desk(try CampaignTests.kept(kept.kind, JSONWriter.text(.object(kept.body))))
+            let later = CampaignTests.FakeGateway(
+                try CampaignTests.kept(kept.kind, JSONWriter.text(.object(kept.body)))
+            )
             let path = request.path.replacing("create", with: "update")
             let update =
                 #"{"campaign_id":"c-1","schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-03T09:00:00Z"}}"#
@@ -178,16 +180,16 @@ struct AudienceTests {
         let path = "/campaigns/trigger/schedule/update"
         func update(_ before: String, _ now: String) throws -> Submission {
             let time = #""schedule":{"time":"2026-01-02T09:00:00Z"}"#
-            let desk = CampaignTests.Desk(
+            let gateway = CampaignTests.FakeGateway(
                 try CampaignTests.kept(.campaigns, #"{"campaign_id":"c-1",\#(before),\#(time)}"#)
             )
             let answer = CampaignTests.answer(
                 path,
                 #"{"campaign_id":"c-1","schedule_id":"\#(CampaignTests.id)",\#(now)}"#,
-                desk
+                gateway
             )
             #expect(answer.status == 201, "\(answer.text)")
-            return try #require(desk.submissions.first)
+            return try #require(gateway.submissions.first)
         }
         let (filter, recipients) = (#""audience":\#(Self.gold)"#, #""recipients":[{"external_user_id":"u-1"}]"#)
         let one = try update(filter, recipients)

@@ -89,7 +89,7 @@ struct CampaignTests {
     }
 
     /// Answers like a gateway with the campaign and `schedule`, and keeps the submissions.
-    final class Desk {
+    final class FakeGateway {
         var submissions: [Submission] = []
         var commands: [CampaignCommand] = []
         var users: [UserCommand] = []
@@ -142,15 +142,15 @@ struct CampaignTests {
         }
     }
 
-    static func answer(_ path: String, _ body: String, _ desk: Desk) -> VendorResponse {
-        Mount.answer(Mount.request(path, body), desk.reply)
+    static func answer(_ path: String, _ body: String, _ gateway: FakeGateway) -> VendorResponse {
+        Mount.answer(Mount.request(path, body), gateway.reply)
     }
 
     // MARK: Schedules
 
     @Test(.covers("braze", "POST /messages/schedule/create")) func aScheduleIsASendThatIsDueLater() throws {
-        let desk = Desk()
-        let answer = Self.answer("/messages/schedule/create", Self.schedule, desk)
+        let gateway = FakeGateway()
+        let answer = Self.answer("/messages/schedule/create", Self.schedule, gateway)
         #expect(answer.status == 201)
         #expect(
             answer.json == [
@@ -158,7 +158,7 @@ struct CampaignTests {
                 "message": "success",
             ]
         )
-        let submission = try #require(desk.submissions.first)
+        let submission = try #require(gateway.submissions.first)
         #expect(submission.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
         #expect(submission.timing.timeToLive == .seconds(3600), "from when it is due")
         #expect(submission.audience == .users(["u-1"]))
@@ -170,26 +170,26 @@ struct CampaignTests {
 
     // A key in the body authorizes the call and is not stored.
     @Test func aKeyIsNotStored() throws {
-        let desk = Desk()
+        let gateway = FakeGateway()
         let body = Self.schedule.replacingOccurrences(
             of: #"{"external_user_ids""#,
             with: #"{"api_key":"\#(Mount.key)","external_user_ids""#
         )
-        #expect(Mount.answer(Mount.request("/messages/schedule/create", body, key: nil), desk.reply).status == 201)
-        let request = try #require(desk.submissions.first?.schedule?.request)
+        #expect(Mount.answer(Mount.request("/messages/schedule/create", body, key: nil), gateway.reply).status == 201)
+        let request = try #require(gateway.submissions.first?.schedule?.request)
         #expect(!JSONWriter.text(.object(request)).contains(Mount.key))
     }
 
     // docs/contracts/braze.md#5.7: the schedule is in each device's own time zone, and the zone of the given time is
     // ignored.
     @Test func aScheduleMayBeLocal() throws {
-        let desk = Desk()
+        let gateway = FakeGateway()
         let body =
             #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00+09:00","in_local_time":true},"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T11:00:00Z"}}}"#
-        #expect(Self.answer("/messages/schedule/create", body, desk).status == 201)
-        #expect(desk.submissions.first?.timing.localDue == LocalTime("2026-01-02T09:00:00"))
-        #expect(desk.submissions.first?.timing.dueAt == nil)
-        #expect(desk.submissions.first?.timing.timeToLive == .seconds(7200), "by the same clock")
+        #expect(Self.answer("/messages/schedule/create", body, gateway).status == 201)
+        #expect(gateway.submissions.first?.timing.localDue == LocalTime("2026-01-02T09:00:00"))
+        #expect(gateway.submissions.first?.timing.dueAt == nil)
+        #expect(gateway.submissions.first?.timing.timeToLive == .seconds(7200), "by the same clock")
     }
 
     // The errors of docs/contracts/braze.md#5.7.
@@ -204,27 +204,27 @@ struct CampaignTests {
     func anInvalidTimeIsRefused(_ schedule: String, _ text: String) {
         let body =
             #"{"external_user_ids":["u-1"],"schedule":\#(schedule),"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T10:00:00Z"}}}"#
-        let answer = Self.answer("/messages/schedule/create", body, Desk())
+        let answer = Self.answer("/messages/schedule/create", body, FakeGateway())
         #expect(answer.status == 400)
         #expect(answer.message == text)
     }
 
     // An update contains only the changed fields; the others stay.
     @Test(.covers("braze", "POST /messages/schedule/update")) func anUpdateReplacesWhatItNames() throws {
-        let desk = Desk(try Self.kept(.messages, Self.schedule))
+        let gateway = FakeGateway(try Self.kept(.messages, Self.schedule))
         let id = Self.id.description
         let later = #"{"schedule_id":"\#(id)","schedule":{"time":"2026-01-02T09:30:00Z"}}"#
-        let answer = Self.answer("/messages/schedule/update", later, desk)
+        let answer = Self.answer("/messages/schedule/update", later, gateway)
         #expect(answer.status == 201)
         #expect(answer.json == ["message": "success"])
-        let moved = try #require(desk.submissions.first)
+        let moved = try #require(gateway.submissions.first)
         #expect(moved.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600 + 1800))
         #expect(moved.content.raw?["aps"]?["alert"] == "Hi {{${user_id}}}")
         #expect(moved.audience == .users(["u-1"]))
         #expect(moved.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
         let other = #"{"schedule_id":"\#(id)","messages":{"apple_push":{"alert":"New"}}}"#
-        #expect(Self.answer("/messages/schedule/update", other, desk).status == 201)
-        let rewritten = try #require(desk.submissions.last)
+        #expect(Self.answer("/messages/schedule/update", other, gateway).status == 201)
+        let rewritten = try #require(gateway.submissions.last)
         #expect(rewritten.content.raw?["aps"]?["alert"] == "New")
         #expect(rewritten.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
         #expect(
@@ -233,11 +233,11 @@ struct CampaignTests {
     }
 
     @Test(.covers("braze", "POST /messages/schedule/delete")) func aScheduleIsWithdrawn() throws {
-        let desk = Desk(try Self.kept(.messages, Self.schedule))
-        let answer = Self.answer("/messages/schedule/delete", #"{"schedule_id":"\#(Self.id)"}"#, desk)
+        let gateway = FakeGateway(try Self.kept(.messages, Self.schedule))
+        let answer = Self.answer("/messages/schedule/delete", #"{"schedule_id":"\#(Self.id)"}"#, gateway)
         #expect(answer.status == 201)
         #expect(answer.json == ["message": "success"])
-        #expect(desk.commands.last == .cancelSchedule(Self.id))
+        #expect(gateway.commands.last == .cancelSchedule(Self.id))
     }
 
     // Schedules that are unknown, due, or of the other kind of call, and ids of another form.
@@ -250,25 +250,25 @@ struct CampaignTests {
             (try Self.kept(.campaigns, Self.trigger), Self.id.description), (nil, "7"),
         ]
         for (schedule, id) in faults {
-            let desk = Desk(schedule)
-            let answer = Self.answer("/messages/schedule/\(act)", #"{"schedule_id":"\#(id)"}"#, desk)
+            let gateway = FakeGateway(schedule)
+            let answer = Self.answer("/messages/schedule/\(act)", #"{"schedule_id":"\#(id)"}"#, gateway)
             #expect(answer.status == 400)
             #expect(answer.message == "'schedule_id' is not valid")
-            #expect(desk.submissions.isEmpty && !desk.commands.contains(.cancelSchedule(Self.id)))
+            #expect(gateway.submissions.isEmpty && !gateway.commands.contains(.cancelSchedule(Self.id)))
         }
     }
 
     @Test(.covers("braze", "GET /messages/scheduled_broadcasts")) func broadcastsToComeAreListed() throws {
         let body =
             #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00Z"},"messages":{"apple_push":{"alert":"Hi"}}}"#
-        func list(_ desk: Desk, _ query: String?) -> VendorResponse {
+        func list(_ gateway: FakeGateway, _ query: String?) -> VendorResponse {
             Mount.answer(
                 Mount.request("/messages/scheduled_broadcasts", "", method: .get, query: query),
-                desk.reply
+                gateway.reply
             )
         }
-        let desk = Desk(try Self.kept(.messages, body))
-        let answer = list(desk, "end_time=2026-01-03T00:00:00Z")
+        let gateway = FakeGateway(try Self.kept(.messages, body))
+        let answer = list(gateway, "end_time=2026-01-03T00:00:00Z")
         #expect(answer.status == 200)
         #expect(
             answer.json == [
@@ -281,20 +281,20 @@ struct CampaignTests {
                 ],
             ]
         )
-        #expect(desk.commands == [.schedules(until: Timestamp(seconds: 1_767_225_600 + 172_800), limit: 100)])
-        let toUsers = list(Desk(try Self.kept(.messages, Self.schedule)), nil)
+        #expect(gateway.commands == [.schedules(until: Timestamp(seconds: 1_767_225_600 + 172_800), limit: 100)])
+        let toUsers = list(FakeGateway(try Self.kept(.messages, Self.schedule)), nil)
         #expect(toUsers.json?["scheduled_broadcasts"] == [])
-        #expect(list(desk, "end_time=soon").status == 400)
+        #expect(list(gateway, "end_time=soon").status == 400)
     }
 
     // MARK: Campaigns
 
     @Test(.covers("braze", "POST /campaigns/trigger/send")) func aTriggerSendsTheCampaign() throws {
-        let desk = Desk()
-        let answer = Self.answer("/campaigns/trigger/send", Self.trigger, desk)
+        let gateway = FakeGateway()
+        let answer = Self.answer("/campaigns/trigger/send", Self.trigger, gateway)
         #expect(answer.status == 201)
         #expect(answer.json == ["dispatch_id": "4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2d", "message": "success"])
-        let submission = try #require(desk.submissions.first)
+        let submission = try #require(gateway.submissions.first)
         #expect(submission.audience == .users(["u-1", "u-2"]))
         #expect(submission.variables == [UserVariables(user: "u-1", values: ["name": "Mina"])])
         #expect(submission.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}winter-2026"])
@@ -318,13 +318,13 @@ struct CampaignTests {
     // docs/contracts/braze.md#5.11
     @Test func anUnknownCampaignIsRefused() throws {
         let body = #"{"campaign_id":"does-not-exist","recipients":[{"external_user_id":"u-1"}]}"#
-        let answer = Self.answer("/campaigns/trigger/send", body, Desk())
+        let answer = Self.answer("/campaigns/trigger/send", body, FakeGateway())
         #expect(try answer.fault(against: "messages/campaign.response.txt") == nil)
         for path in ["/sends/id/create", "/campaigns/trigger/send", "/campaigns/trigger/schedule/create"] {
             for body in [
                 #"{"campaign_id":"nobody's","broadcast":true,"schedule":{"time":"2026-01-02T09:00:00Z"}}"#, "{}",
             ] {
-                #expect(Self.answer(path, body, Desk()).json == ["message": "Invalid Campaign ID"], "\(path)")
+                #expect(Self.answer(path, body, FakeGateway()).json == ["message": "Invalid Campaign ID"], "\(path)")
             }
         }
     }
@@ -355,17 +355,18 @@ struct CampaignTests {
         (#","audience":{"AND":[]}"#, "'audience.AND' is not valid"),
     ])
     func anInvalidTriggerIsRefused(_ fields: String, _ text: String) {
-        let desk = Desk()
-        let answer = Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1"\#(fields)}"#, desk)
+        let gateway = FakeGateway()
+        let answer = Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1"\#(fields)}"#, gateway)
         #expect(answer.status == 400)
         #expect(answer.message == text)
-        #expect(desk.submissions.isEmpty && desk.users.isEmpty)
+        #expect(gateway.submissions.isEmpty && gateway.users.isEmpty)
     }
 
     @Test func aTriggerHasFiftyRecipientsAtMost() {
         func trigger(_ count: Int) -> VendorResponse {
             let list = (0..<count).map { #"{"external_user_id":"u-\#($0)"}"# }.joined(separator: ",")
-            return Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1","recipients":[\#(list)]}"#, Desk())
+            let body = #"{"campaign_id":"c-1","recipients":[\#(list)]}"#
+            return Self.answer("/campaigns/trigger/send", body, FakeGateway())
         }
         #expect(trigger(50).status == 201)
         #expect(trigger(51).message == "The max number of external_ids and aliases per request was exceeded")
@@ -378,27 +379,27 @@ struct CampaignTests {
     )
     func aTriggerMayBeScheduled() throws {
         let body = Self.triggerSchedule
-        let desk = Desk()
-        #expect(Self.answer("/campaigns/trigger/schedule/create", body, desk).json?["schedule_id"] != nil)
-        let made = try #require(desk.submissions.first)
+        let gateway = FakeGateway()
+        #expect(Self.answer("/campaigns/trigger/schedule/create", body, gateway).json?["schedule_id"] != nil)
+        let made = try #require(gateway.submissions.first)
         #expect(made.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
         #expect(made.variables.count == 1)
-        desk.schedule = try Self.kept(.campaigns, body)
+        gateway.schedule = try Self.kept(.campaigns, body)
         let update =
             #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)","broadcast":true,"schedule":{"time":"2026-01-03T09:00:00Z"}}"#
-        #expect(Self.answer("/campaigns/trigger/schedule/update", update, desk).json == ["message": "success"])
-        let changed = try #require(desk.submissions.last)
+        #expect(Self.answer("/campaigns/trigger/schedule/update", update, gateway).json == ["message": "success"])
+        let changed = try #require(gateway.submissions.last)
         #expect(changed.audience == .everyone, "the audience is replaced completely")
         #expect(changed.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 57 * 3600))
         #expect(changed.content.data["properties"]?["city"] == "Seoul", "what was not named stays")
         #expect(changed.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
         // An update with another campaign.
         let other = update.replacingOccurrences(of: "c-1", with: "c-2")
-        #expect(Self.answer("/campaigns/trigger/schedule/update", other, desk).message == "Invalid Campaign ID")
+        #expect(Self.answer("/campaigns/trigger/schedule/update", other, gateway).message == "Invalid Campaign ID")
         let delete = #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)"}"#
-        #expect(Self.answer("/campaigns/trigger/schedule/delete", delete, desk).json == ["message": "success"])
-        #expect(desk.commands.last == .cancelSchedule(Self.id))
-        #expect(desk.submissions.count == 2)
+        #expect(Self.answer("/campaigns/trigger/schedule/delete", delete, gateway).json == ["message": "success"])
+        #expect(gateway.commands.last == .cancelSchedule(Self.id))
+        #expect(gateway.submissions.count == 2)
     }
 
     // docs/contracts/braze.md#5.5: a send may be counted for a campaign, and then names one of its variations.
@@ -408,13 +409,13 @@ struct CampaignTests {
         (#""c-2""#, #","message_variation_id":"v-1""#, "Invalid Campaign ID"), ("7", "", "Invalid Campaign ID"),
     ])
     func aSendMayNameACampaign(_ id: String, _ field: String, _ text: String?) {
-        let desk = Desk()
+        let gateway = FakeGateway()
         let body =
             #"{"external_user_ids":["u-1"],"campaign_id":\#(id),"messages":{"apple_push":{"alert":"Hi"\#(field)}}}"#
-        let answer = Self.answer("/messages/send", body, desk)
+        let answer = Self.answer("/messages/send", body, gateway)
         #expect(answer.status == (text == nil ? 201 : 400))
         if let text { #expect(answer.message == text) }
-        #expect(desk.submissions.first?.labels == (text == nil ? ["campaign\u{1F}c-1"] : nil))
+        #expect(gateway.submissions.first?.labels == (text == nil ? ["campaign\u{1F}c-1"] : nil))
     }
 
     // The checks of the native API before it stores a campaign.
@@ -453,13 +454,13 @@ struct CampaignTests {
             for index in 0..<Fuzz.count / 8 {
                 var broken = request
                 broken.body = mutator.body(index, from: document)
-                let desk = Desk(kept)
-                let answer = Mount.answer(broken, desk.reply)
+                let gateway = FakeGateway(kept)
+                let answer = Mount.answer(broken, gateway.reply)
                 #expect(
                     ConformanceTests.fault(answer, broken) == nil,
                     "seed \(seed): \(String(decoding: broken.body, as: UTF8.self))"
                 )
-                submitted += desk.submissions.count
+                submitted += gateway.submissions.count
             }
         }
         #expect(submitted * 10 >= Fuzz.count, "some must be sent")

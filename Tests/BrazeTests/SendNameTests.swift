@@ -13,24 +13,27 @@ struct SendNameTests {
         let named = CampaignTests.answer(
             "/sends/id/create",
             #"{"campaign_id":"c-1","send_id":"winter-2026"}"#,
-            CampaignTests.Desk()
+            CampaignTests.FakeGateway()
         )
         #expect(named.status == 201)
         #expect(named.json == ["message": "success", "send_id": "winter-2026"])
-        let made = CampaignTests.answer("/sends/id/create", #"{"campaign_id":"c-1"}"#, CampaignTests.Desk())
+        let made = CampaignTests.answer("/sends/id/create", #"{"campaign_id":"c-1"}"#, CampaignTests.FakeGateway())
         #expect(made.json == ["message": "success", "send_id": "send-made-up"])
     }
 
     @Test(.covers("braze", "GET /sends/data_series")) func aSeriesHasEveryDay() throws {
-        func series(_ query: String, _ desk: CampaignTests.Desk = CampaignTests.Desk()) -> VendorResponse {
-            Mount.answer(Mount.request("/sends/data_series", "", method: .get, query: query), desk.reply)
+        func series(
+            _ query: String,
+            _ gateway: CampaignTests.FakeGateway = CampaignTests.FakeGateway()
+        ) -> VendorResponse {
+            Mount.answer(Mount.request("/sends/data_series", "", method: .get, query: query), gateway.reply)
         }
-        let desk = CampaignTests.Desk()
-        let answer = series("campaign_id=c-1&send_id=winter-2026&length=2&ending_at=2026-01-01T00:00:00Z", desk)
+        let gateway = CampaignTests.FakeGateway()
+        let answer = series("campaign_id=c-1&send_id=winter-2026&length=2&ending_at=2026-01-01T00:00:00Z", gateway)
         #expect(answer.status == 200)
         let days = try #require(answer.json?["data"]?.array)
         #expect(days.count == 2)
-        #expect(desk.commands == [.series(label: "send\u{1F}c-1\u{1F}winter-2026", days: 20_453...20_454)])
+        #expect(gateway.commands == [.series(label: "send\u{1F}c-1\u{1F}winter-2026", days: 20_453...20_454)])
         #expect(
             days.last == [
                 "time": "2026-01-01",
@@ -64,39 +67,39 @@ struct SendNameTests {
         func body(_ variation: String) -> String {
             #"{"external_user_ids":["u-1"],"campaign_id":"c-1","send_id":"s","schedule":{"time":"2026-01-02T09:00:00Z"},"messages":{"apple_push":{"alert":"Hi","message_variation_id":"\#(variation)"}}}"#
         }
-        let desk = CampaignTests.Desk()
-        #expect(CampaignTests.answer("/messages/schedule/create", body("v-1"), desk).status == 201)
-        #expect(desk.submissions.first?.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}s"])
-        #expect(desk.submissions.first?.schedule != nil)
-        let other = CampaignTests.answer("/messages/schedule/create", body("v-2"), desk)
+        let gateway = CampaignTests.FakeGateway()
+        #expect(CampaignTests.answer("/messages/schedule/create", body("v-1"), gateway).status == 201)
+        #expect(gateway.submissions.first?.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}s"])
+        #expect(gateway.submissions.first?.schedule != nil)
+        let other = CampaignTests.answer("/messages/schedule/create", body("v-2"), gateway)
         #expect(other.message == "Invalid Message Variant")
-        desk.schedule = try CampaignTests.kept(.messages, body("v-1"))
+        gateway.schedule = try CampaignTests.kept(.messages, body("v-1"))
         let update = #"{"schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-02T10:00:00Z"}}"#
-        #expect(CampaignTests.answer("/messages/schedule/update", update, desk).json == ["message": "success"])
-        let changed = try #require(desk.submissions.last)
+        #expect(CampaignTests.answer("/messages/schedule/update", update, gateway).json == ["message": "success"])
+        let changed = try #require(gateway.submissions.last)
         #expect(changed.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}s"])
         #expect(changed.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 34 * 3600))
         #expect(changed.schedule?.replaced == ScheduleVersion(id: CampaignTests.id, message: CampaignTests.id))
-        #expect(desk.submissions.count == 2)
+        #expect(gateway.submissions.count == 2)
     }
 
     // After a conflict the call reads again and retries. After three conflicts in a row it answers "retry later".
     @Test(arguments: [(1, 2, 201), (9, 3, 503)])
     func aConflictIsRetried(_ times: Int, _ tries: Int, _ status: Int) throws {
-        let desk = CampaignTests.Desk(try CampaignTests.kept(.messages, CampaignTests.schedule))
-        desk.overtaken = times
+        let gateway = CampaignTests.FakeGateway(try CampaignTests.kept(.messages, CampaignTests.schedule))
+        gateway.overtaken = times
         let update = #"{"schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-02T09:30:00Z"}}"#
-        let answer = CampaignTests.answer("/messages/schedule/update", update, desk)
+        let answer = CampaignTests.answer("/messages/schedule/update", update, gateway)
         #expect(answer.status == status)
-        #expect(desk.submissions.count == tries)
+        #expect(gateway.submissions.count == tries)
     }
 
     @Test func aRecipientNamedTwiceIsSentOneMessage() {
-        let desk = CampaignTests.Desk()
+        let gateway = CampaignTests.FakeGateway()
         let body =
             #"{"campaign_id":"c-1","recipients":[{"external_user_id":"u-1"},{"external_user_id":"u-2","trigger_properties":{"n":1}},{"external_user_id":"u-2","trigger_properties":{"n":2}}]}"#
-        #expect(CampaignTests.answer("/campaigns/trigger/send", body, desk).status == 201)
-        #expect(desk.submissions.first?.audience == .users(["u-1", "u-2"]))
-        #expect(desk.submissions.first?.variables == [UserVariables(user: "u-2", values: ["n": 1])])
+        #expect(CampaignTests.answer("/campaigns/trigger/send", body, gateway).status == 201)
+        #expect(gateway.submissions.first?.audience == .users(["u-1", "u-2"]))
+        #expect(gateway.submissions.first?.variables == [UserVariables(user: "u-2", values: ["n": 1])])
     }
 }

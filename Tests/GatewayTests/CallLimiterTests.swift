@@ -93,19 +93,19 @@ struct CallLimiterTests {
         #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1", at: .native) == nil)
     }
 
-    // A guess that is right, or not looked at, at one door must not be free at another.
+    // A guess that is right, or not looked at, in one realm must not be free in another.
     @Test(arguments: [
-        ProofDoor.native, ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "b"), .sender),
-        ProofDoor(BindingKey(vendor: .upmc, kind: "bundle", value: "a"), .sender),
-        ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "a", host: "h"), .sender),
-        ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "a"), .credential),
+        ProofRealm.native, ProofRealm(BindingKey(vendor: .upmc, kind: "application", value: "b"), .sender),
+        ProofRealm(BindingKey(vendor: .upmc, kind: "bundle", value: "a"), .sender),
+        ProofRealm(BindingKey(vendor: .upmc, kind: "application", value: "a", host: "h"), .sender),
+        ProofRealm(BindingKey(vendor: .upmc, kind: "application", value: "a"), .credential),
     ])
-    func aProofCountsOnlyAtTheDoorThatVerifiedIt(_ other: ProofDoor) {
+    func aProofCountsOnlyInTheRealmThatVerifiedIt(_ other: ProofRealm) {
         let bench = Bench { $0.addressFailures = 1 }
         let proof = CallProof("guess")
-        bench.limiter.proved(proof, from: "198.51.100.1", at: Self.door)
+        bench.limiter.proved(proof, from: "198.51.100.1", at: Self.realm)
         for _ in 0..<2 { bench.limiter.failed(CallProof("wrong"), from: "198.51.100.1") }
-        #expect(bench.limiter.excess(of: proof, from: "198.51.100.1", at: Self.door) == nil)
+        #expect(bench.limiter.excess(of: proof, from: "198.51.100.1", at: Self.realm) == nil)
         #expect(bench.limiter.excess(of: proof, from: "198.51.100.1", at: other)?.limit == .addressProofs)
     }
 
@@ -119,13 +119,13 @@ struct CallLimiterTests {
         let bench = Bench { $0.addressFailures = 1 }
         let limits = VendorLimits(limiter: bench.limiter)
         let proof = CallProof("shown")
-        limits.admitted(ShownProof(proof: proof, address: "198.51.100.1", door: Self.door), by: verdict)
+        limits.admitted(ShownProof(proof: proof, address: "198.51.100.1", realm: Self.realm), by: verdict)
         for _ in 0..<2 { bench.limiter.failed(CallProof("wrong"), from: "198.51.100.1") }
-        let excess = bench.limiter.excess(of: proof, from: "198.51.100.1", at: Self.door)
+        let excess = bench.limiter.excess(of: proof, from: "198.51.100.1", at: Self.realm)
         #expect((excess == nil) == isRemembered)
     }
 
-    private static let door = ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "a"), .sender)
+    private static let realm = ProofRealm(BindingKey(vendor: .upmc, kind: "application", value: "a"), .sender)
 
     // MARK: Log
 

@@ -91,7 +91,7 @@ struct ConnectionTests {
         #expect(!missing.body.isEmpty)
         connection.abort()
         try await harness.wait { $0.isClosed }
-        #expect(harness.seen.outcomes.isEmpty, "the observer does not see the async door's slots")
+        #expect(harness.seen.outcomes.isEmpty, "the observer does not see the slots of `send`")
     }
 
     @Test func cancelledTaskCancelsItsRequest() async throws {

@@ -151,7 +151,7 @@ struct ConsoleAccessTests {
             let start = hour()
             try await account("eager", "analyst", person)
             // The counts of this hour, of the account and of its address: a right password takes back all others.
-            let set = "SET failures = \(SignInDesk.accountHourly) WHERE failures > 0 RETURNING 1"
+            let set = "SET failures = \(SignInVerifier.accountHourly) WHERE failures > 0 RETURNING 1"
             let fill = "WITH u AS (UPDATE gateway.account_attempt \(set)) SELECT count(*)::text AS value FROM u"
             #expect(try await world.value(fill) == "2")
             #expect(try await person.signIn("eager", Self.password).status == 303, "the first above the limit is read")

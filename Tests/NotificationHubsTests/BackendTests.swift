@@ -94,8 +94,8 @@ struct BackendTests {
     // MARK: Registrations
 
     @Test(.covers("notificationhubs", "POST /api/register")) func anIDComesAsAStringWithQuotes() throws {
-        let shelf = Shelf()
-        let answer = shelf.answer(try Self.documented("register.request.txt"))
+        let store = StoredRegistrations()
+        let answer = store.answer(try Self.documented("register.request.txt"))
         let documented = try Fixture.message("backend/register.response.txt")
         #expect(answer.status == 200)
         #expect(answer.header("Content-Type") == documented.headers.first { $0.0 == "Content-Type" }?.1)
@@ -104,84 +104,84 @@ struct BackendTests {
     }
 
     @Test(.covers("notificationhubs", "PUT /api/register/{id}")) func aDeviceIsItsUsersAndNobodyElses() throws {
-        let shelf = Shelf()
-        #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
-        let made = try #require(shelf.registered.first)
+        let store = StoredRegistrations()
+        #expect(store.answer(try Self.documented("put.request.txt")).status == 200)
+        let made = try #require(store.registered.first)
         #expect(made.key == VendorDeviceKey("r/\(Self.id)"))
         #expect(made.token == DeviceToken(apns: Fixture.token))
         #expect(Set(made.tags ?? []) == Set(["seoul", "username:mina"].compactMap { Tag($0) } + [Tag(Platform.ios)]))
         // A user tag that the device itself sends is ignored; names of properties have any case.
         let body = #"{"platform":"APNS","handle":"\#(Fixture.token)","tags":["username:hong","Username:hong","a"]}"#
-        #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == 200)
-        let tags = shelf.registered.last?.tags ?? []
+        #expect(store.answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == 200)
+        let tags = store.registered.last?.tags ?? []
         #expect(tags.contains { $0 == Tag("username:mina") } && !tags.contains { $0 == Tag("username:hong") })
     }
 
     @Test func aKnownHandleKeepsOneID() throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let body = #"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":null}"#
         for id in ["2-2-1", "1-1-1", "3-3-1"] {
-            #expect(shelf.answer(Self.request(.put, "/api/register/\(id)", body)).status == 200)
+            #expect(store.answer(Self.request(.put, "/api/register/\(id)", body)).status == 200)
         }
         let request = Self.request(.post, "/api/register", query: "handle=\(Fixture.token)")
-        #expect(shelf.answer(request).text == "\"1-1-1\"")
-        let left = shelf.standings.filter { $0.value.state == .active }.map(\.key.rawValue)
+        #expect(store.answer(request).text == "\"1-1-1\"")
+        let left = store.standings.filter { $0.value.state == .active }.map(\.key.rawValue)
         #expect(left == ["r/1-1-1"])
-        #expect(shelf.answer(request).text == "\"1-1-1\"")
+        #expect(store.answer(request).text == "\"1-1-1\"")
     }
 
     // MARK: Owners
 
     /// Another user neither overwrites, nor deletes, nor finds a registration, even with its id or its handle.
     @Test func aRegistrationBelongsToItsUser() throws {
-        let shelf = Shelf()
-        #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
+        let store = StoredRegistrations()
+        #expect(store.answer(try Self.documented("put.request.txt")).status == 200)
         let key = Registration.key(Self.id)
-        let stored = try #require(shelf.standings[key])
+        let stored = try #require(store.standings[key])
         let hong = Self.basic("hong", "gildong")
         let other = String(repeating: "ab", count: 32)
         let body = #"{"Platform":"apns","Handle":"\#(other)","Tags":null}"#
         // 410, so that the app of the other user requests an id of its own.
-        #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body, as: hong)).status == 410)
-        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)", as: hong)).status == 200)
-        #expect(shelf.standings[key] == stored)
+        #expect(store.answer(Self.request(.put, "/api/register/\(Self.id)", body, as: hong)).status == 410)
+        #expect(store.answer(Self.request(.delete, "/api/register/\(Self.id)", as: hong)).status == 200)
+        #expect(store.standings[key] == stored)
         let query = "handle=\(Fixture.token)"
-        let found = shelf.answer(Self.request(.post, "/api/register", query: query, as: hong))
+        let found = store.answer(Self.request(.post, "/api/register", query: query, as: hong))
         #expect(found.status == 200 && found.text != "\"\(Self.id)\"")
-        #expect(shelf.standings[key] == stored)
+        #expect(store.standings[key] == stored)
         // Names that differ only in case are one user.
         let mina = Self.basic("MINA", "MINA")
-        #expect(shelf.answer(Self.request(.post, "/api/register", query: query, as: mina)).text == "\"\(Self.id)\"")
-        #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body, as: mina)).status == 200)
-        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)", as: mina)).status == 200)
-        #expect(shelf.standings[key]?.state == .unregistered)
+        #expect(store.answer(Self.request(.post, "/api/register", query: query, as: mina)).text == "\"\(Self.id)\"")
+        #expect(store.answer(Self.request(.put, "/api/register/\(Self.id)", body, as: mina)).status == 200)
+        #expect(store.answer(Self.request(.delete, "/api/register/\(Self.id)", as: mina)).status == 200)
+        #expect(store.standings[key]?.state == .unregistered)
     }
 
     /// The hub's own registrations have no user of this back end.
     @Test func aRegistrationOfTheHubIsNotAUsers() throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let atom = try Fixture.request("registrations/put.request.txt")
-        #expect(shelf.answer(atom).status == 200)
+        #expect(store.answer(atom).status == 200)
         let body = #"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":null}"#
         let id = try #require(atom.path.split(separator: "/").last)
-        #expect(shelf.answer(Self.request(.put, "/api/register/\(id)", body)).status == 410)
-        let found = shelf.answer(Self.request(.post, "/api/register", query: "handle=\(Fixture.token)"))
+        #expect(store.answer(Self.request(.put, "/api/register/\(id)", body)).status == 410)
+        let found = store.answer(Self.request(.post, "/api/register", query: "handle=\(Fixture.token)"))
         #expect(found.text != "\"\(id)\"")
     }
 
     @Test(.covers("notificationhubs", "DELETE /api/register/{id}")) func whatWasDeletedIsGone() throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let put = try Self.documented("put.request.txt")
-        #expect(shelf.answer(put).status == 200)
-        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
-        #expect(shelf.answer(put).status == 410)
-        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
+        #expect(store.answer(put).status == 200)
+        #expect(store.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
+        #expect(store.answer(put).status == 410)
+        #expect(store.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
     }
 
     @Test func aConflictingWriteIsRetried() throws {
-        let shelf = Shelf()
-        shelf.conflicts = 1
-        #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
+        let store = StoredRegistrations()
+        store.conflicts = 1
+        #expect(store.answer(try Self.documented("put.request.txt")).status == 200)
     }
 
     @Test(arguments: [
@@ -191,7 +191,7 @@ struct BackendTests {
         (#"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":["a b"]}"#, 400),
     ])
     func anInvalidRegistrationIsRefused(_ body: String, _ status: Int) {
-        #expect(Shelf().answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == status)
+        #expect(StoredRegistrations().answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == status)
     }
 
     // MARK: Pushes

@@ -40,12 +40,12 @@ struct ListenKeyTests {
     ]
 
     @Test(arguments: addresses) func itDoesNotClaimAUserOrATag(_ address: String) {
-        let shelf = Shelf()
-        #expect(isRefused(shelf.answer(put(installation(address)))))
-        #expect(shelf.registered.isEmpty)
-        shelf.settings = Self.open
-        #expect(shelf.answer(put(installation(address))).status == 200)
-        let managed = Shelf()
+        let store = StoredRegistrations()
+        #expect(isRefused(store.answer(put(installation(address)))))
+        #expect(store.registered.isEmpty)
+        store.settings = Self.open
+        #expect(store.answer(put(installation(address))).status == 200)
+        let managed = StoredRegistrations()
         #expect(managed.answer(put(installation(address), as: Signer().header)).status == 200)
     }
 
@@ -55,48 +55,48 @@ struct ListenKeyTests {
         #"{"op":"add","path":"/templates/vip","value":"{\"body\":\"{}\"}"}"#,
         #"{"op":"replace","path":"/pushChannel","value":"\#(foreign)"}"#,
     ]) func itDoesNotChangeTheAddressOfAnInstallation(_ change: String) throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let full = installation(#","userId":"u-1","tags":["seoul"]"#)
-        #expect(shelf.answer(put(full, as: Signer().header)).status == 200)
-        let stored = try #require(shelf.standings[VendorDeviceKey(Self.id)])
-        #expect(isRefused(shelf.answer(patch("[\(change)]"))))
-        #expect(shelf.standings[VendorDeviceKey(Self.id)] == stored)
-        shelf.settings = Self.open
-        #expect(shelf.answer(patch("[\(change)]")).status == 200)
+        #expect(store.answer(put(full, as: Signer().header)).status == 200)
+        let stored = try #require(store.standings[VendorDeviceKey(Self.id)])
+        #expect(isRefused(store.answer(patch("[\(change)]"))))
+        #expect(store.standings[VendorDeviceKey(Self.id)] == stored)
+        store.settings = Self.open
+        #expect(store.answer(patch("[\(change)]")).status == 200)
     }
 
     @Test func itRegistersADeviceAndKeepsTheAddressThatTheBackEndSet() throws {
-        let shelf = Shelf()
-        #expect(shelf.answer(put(installation())).status == 200)
+        let store = StoredRegistrations()
+        #expect(store.answer(put(installation())).status == 200)
         let other = installation(token: Self.foreign)
-        #expect(shelf.answer(put(other)).status == 200, "without an address, the token may change")
+        #expect(store.answer(put(other)).status == 200, "without an address, the token may change")
         let tag = #"[{"op":"add","path":"/tags","value":"vip"},{"op":"replace","path":"/userId","value":"u-1"}]"#
-        #expect(shelf.answer(patch(tag, as: Signer().header)).status == 200)
+        #expect(store.answer(patch(tag, as: Signer().header)).status == 200)
         // The app registers again at each start.
-        #expect(shelf.answer(put(other)).status == 200)
-        let stored = try #require(shelf.standings[VendorDeviceKey(Self.id)])
+        #expect(store.answer(put(other)).status == 200)
+        let stored = try #require(store.standings[VendorDeviceKey(Self.id)])
         #expect(stored.attributes["tags"] == ["vip"] && stored.attributes["userId"] == "u-1")
         // Another token would receive the pushes to the user.
-        #expect(isRefused(shelf.answer(put(installation()))))
-        #expect(shelf.standings[VendorDeviceKey(Self.id)] == stored)
+        #expect(isRefused(store.answer(put(installation()))))
+        #expect(store.standings[VendorDeviceKey(Self.id)] == stored)
         let variables = #"[{"op":"add","path":"/pushVariables/a","value":"b"}]"#
-        #expect(shelf.answer(patch(variables)).status == 200)
-        #expect(shelf.standings[VendorDeviceKey(Self.id)]?.attributes["tags"] == ["vip"])
+        #expect(store.answer(patch(variables)).status == 200)
+        #expect(store.standings[VendorDeviceKey(Self.id)]?.attributes["tags"] == ["vip"])
     }
 
     @Test func itDoesNotReadTokens() throws {
-        let shelf = Shelf()
-        #expect(shelf.answer(put(installation(#","userId":"u-1""#), as: Signer().header)).status == 200)
+        let store = StoredRegistrations()
+        #expect(store.answer(put(installation(#","userId":"u-1""#), as: Signer().header)).status == 200)
         let read = Mount.request(.get, Self.path, authorization: Self.listener)
-        let shown = shelf.answer(read)
+        let shown = store.answer(read)
         #expect(shown.status == 200 && !shown.text.contains(Fixture.token))
         #expect(shown.text.contains(String(repeating: "0", count: Fixture.token.count)))
-        #expect(shelf.answer(put(installation(token: String(repeating: "0", count: 64)))).status == 400, "written back")
-        shelf.settings = Self.open
-        #expect(shelf.answer(read).text.contains(Fixture.token))
-        #expect(Shelf().answer(Mount.request(.get, Self.path)).status == 404)
+        #expect(store.answer(put(installation(token: String(repeating: "0", count: 64)))).status == 400, "written back")
+        store.settings = Self.open
+        #expect(store.answer(read).text.contains(Fixture.token))
+        #expect(StoredRegistrations().answer(Mount.request(.get, Self.path)).status == 404)
 
-        let registrations = Shelf()
+        let registrations = StoredRegistrations()
         let atom = try Fixture.request("registrations/put.request.txt")
         #expect(registrations.answer(atom).text.contains(Fixture.token))
         let one = Mount.request(.get, atom.path, authorization: Self.listener)
@@ -110,20 +110,20 @@ struct ListenKeyTests {
         func put(_ body: String, _ authorization: String) -> VendorRequest {
             Mount.request(.put, RegistrationTests.path, body, authorization: authorization)
         }
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         for tags in ["vip", "$UserId:{u-1}"] {
-            #expect(isRefused(shelf.answer(put(atom(tags), Self.listener))))
+            #expect(isRefused(store.answer(put(atom(tags), Self.listener))))
             let post = Mount.request(.post, "/hub1/registrations", atom(tags), authorization: Self.listener)
-            #expect(isRefused(shelf.answer(post)))
+            #expect(isRefused(store.answer(post)))
         }
-        #expect(shelf.registered.isEmpty)
-        #expect(shelf.answer(put(atom(""), Self.listener)).status == 200)
-        #expect(shelf.answer(put(atom("vip"), Signer().header)).status == 200)
-        #expect(shelf.answer(put(atom(""), Self.listener)).status == 200)
-        #expect(shelf.registered.last?.tags?.contains { $0 == Tag("vip") } == true, "the back end's tags are kept")
-        #expect(isRefused(shelf.answer(put(atom("", Self.foreign), Self.listener))))
-        shelf.settings = Self.open
-        #expect(shelf.answer(put(atom("vip", Self.foreign), Self.listener)).status == 200)
+        #expect(store.registered.isEmpty)
+        #expect(store.answer(put(atom(""), Self.listener)).status == 200)
+        #expect(store.answer(put(atom("vip"), Signer().header)).status == 200)
+        #expect(store.answer(put(atom(""), Self.listener)).status == 200)
+        #expect(store.registered.last?.tags?.contains { $0 == Tag("vip") } == true, "the back end's tags are kept")
+        #expect(isRefused(store.answer(put(atom("", Self.foreign), Self.listener))))
+        store.settings = Self.open
+        #expect(store.answer(put(atom("vip", Self.foreign), Self.listener)).status == 200)
     }
 
     // MARK: Tokens for one installation
@@ -145,28 +145,28 @@ struct ListenKeyTests {
 
     @Test func anIssuedTokenManagesItsInstallationOnly() throws {
         let token = try Mount.adapter.deviceToken(for: grant(), settings: Self.issuing)
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let full = installation(#","userId":"u-1","tags":["vip"]"#)
-        #expect(shelf.answer(put(full, as: token)).status == 200)
-        #expect(shelf.answer(Mount.request(.get, Self.path, authorization: token)).text.contains(Fixture.token))
+        #expect(store.answer(put(full, as: token)).status == 200)
+        #expect(store.answer(Mount.request(.get, Self.path, authorization: token)).text.contains(Fixture.token))
         for path in ["/hub1/installations/other", "/hub1/installations/\(Self.id)x", "/hub1/registrations/1-1-1"] {
-            let answer = shelf.answer(Mount.request(.get, path, authorization: token))
+            let answer = store.answer(Mount.request(.get, path, authorization: token))
             #expect(answer.status == 401 && answer.detail?.hasPrefix("InvalidAudience") == true, "\(path)")
         }
         let late = Mount.request(.put, Self.path, full, authorization: token, at: Mount.now + .seconds(3600))
-        #expect(shelf.answer(late).detail?.hasPrefix("ExpiredToken") == true)
+        #expect(store.answer(late).detail?.hasPrefix("ExpiredToken") == true)
         let send = Mount.request(.post, "/hub1/messages", "{}", authorization: token)
-        #expect(shelf.answer(send).status == 401)
+        #expect(store.answer(send).status == 401)
     }
 
     @Test func anIssuedTokenMayNameOneUser() throws {
         let token = try Mount.adapter.deviceToken(for: grant("u-1"), settings: Self.issuing)
-        let shelf = Shelf()
-        #expect(isRefused(shelf.answer(put(installation(#","userId":"u-2""#), as: token))))
-        #expect(shelf.answer(put(installation(#","userId":"u-1""#), as: token)).status == 200)
+        let store = StoredRegistrations()
+        #expect(isRefused(store.answer(put(installation(#","userId":"u-2""#), as: token))))
+        #expect(store.answer(put(installation(#","userId":"u-1""#), as: token)).status == 200)
         let change = #"[{"op":"replace","path":"/userId","value":"u-2"}]"#
-        #expect(isRefused(shelf.answer(patch(change, as: token))))
-        #expect(shelf.standings[VendorDeviceKey(Self.id)]?.user == "u-1")
+        #expect(isRefused(store.answer(patch(change, as: token))))
+        #expect(store.standings[VendorDeviceKey(Self.id)]?.user == "u-1")
     }
 
     @Test func aTokenIsNotIssuedForMoreThanOneInstallation() {

@@ -27,12 +27,12 @@ struct RegistrationExportTests {
 
     /// The stored attributes are those of the same registration by a call.
     @Test func aRegistrationIsStoredAsAfterItsCall() throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let body = line("Seoul,shop:vip")
         let request = Mount.request(.put, "/hub1/registrations/77-88-1", body, at: Mount.now)
-        #expect(shelf.answer(request).status == 200)
+        #expect(store.answer(request).status == 200)
         let found = try #require(try devices(body, ExportTerms(asOf: Mount.now)).first)
-        let stored = try #require(shelf.registered.first)
+        let stored = try #require(store.registered.first)
         #expect(found.key == stored.key && found.token == stored.token && found.attributes == stored.attributes)
         #expect(Set(found.tags ?? []) == Set(stored.tags ?? []))
         #expect(try devices(body) == devices(body), "the same line gives the same device")

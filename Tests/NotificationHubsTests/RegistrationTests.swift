@@ -28,23 +28,23 @@ struct RegistrationTests {
     /// docs/contracts/notificationhubs.md#5.2, byte for byte.
     @Test(.covers("notificationhubs", "PUT /{hub}/registrations/{id}", "GET /{hub}/registrations/{id}"))
     func theDocumentedRegistrationIsAnsweredAsDocumented() throws {
-        let shelf = Shelf()
-        let answer = shelf.answer(try Fixture.request("registrations/put.request.txt"))
+        let store = StoredRegistrations()
+        let answer = store.answer(try Fixture.request("registrations/put.request.txt"))
         #expect(try answer.fault(against: "registrations/put.response.txt") == nil)
         #expect(answer.header("ETag") == "W/\"1\"")
-        let stored = try #require(shelf.registered.first)
+        let stored = try #require(store.registered.first)
         #expect(
             stored.attributes[DeviceRegistration.sharingAttribute] == true
                 && stored.token == DeviceToken(apns: Fixture.token)
         )
         #expect(Set(stored.tags ?? []) == Set([Tag("seoul"), Tag("shop:vip"), Tag(Platform.ios)].compactMap(\.self)))
         let request = Mount.request(.get, Self.path, query: "api-version=2017-04")
-        #expect(try shelf.answer(request).fault(against: "registrations/put.response.txt") == nil)
+        #expect(try store.answer(request).fault(against: "registrations/put.response.txt") == nil)
     }
 
     /// docs/contracts/notificationhubs.md#5.1.
     @Test(.covers("notificationhubs", "POST /{hub}/registrationids")) func aNewIdIsTheLastPartOfTheLocation() throws {
-        let answer = Shelf().answer(try Fixture.request("registrations/newid.request.txt"))
+        let answer = StoredRegistrations().answer(try Fixture.request("registrations/newid.request.txt"))
         #expect(answer.status == 201 && answer.body.isEmpty)
         let documented = try Fixture.message("registrations/newid.response.txt").headers.first { $0.0 == "Location" }?.1
         func form(_ text: String) -> String { text.replacing(/[0-9]{10,}-[0-9]{10,}-1/, with: "id") }
@@ -55,15 +55,15 @@ struct RegistrationTests {
 
     /// docs/contracts/notificationhubs.md#5.2: the template's own elements, in their order.
     @Test func theDocumentedTemplateIsReturned() throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let id = "4497227228776861650-7267172778370643468-3"
-        let answer = shelf.answer(put(try Self.template(), "/hub1/registrations/\(id)"))
+        let answer = store.answer(put(try Self.template(), "/hub1/registrations/\(id)"))
         #expect(answer.status == 200)
         let wanted = try Self.template().split(separator: "\n").joined()
         #expect(answer.text.contains(wanted), "\(answer.text)")
-        let tags = Set(shelf.registered.first?.tags ?? [])
+        let tags = Set(store.registered.first?.tags ?? [])
         #expect(tags.isSuperset(of: [.hasVariants, .onlyVariants]))
-        let stored = try #require(shelf.registered.first?.attributes)
+        let stored = try #require(store.registered.first?.attributes)
         #expect(stored[Variants.attribute]?.object?.pairs.map { $0.key } == ["news"])
         #expect(stored["templates"]?["news"]?["priority"] == "10")
     }
@@ -72,62 +72,62 @@ struct RegistrationTests {
         let body =
             "<RegistrationDescription xmlns:i='u' i:type='AppleRegistrationDescription'>"
             + "<DeviceToken>\(Fixture.token)</DeviceToken></RegistrationDescription>"
-        #expect(Shelf().answer(put(body)).status == 200)
+        #expect(StoredRegistrations().answer(put(body)).status == 200)
     }
 
     @Test func versionsCountUpAndMustAgree() throws {
-        let shelf = Shelf()
-        #expect(shelf.answer(put(native(), match: "*")).status == 404, "nothing to update")
-        #expect(shelf.answer(put(native())).header("ETag") == "W/\"1\"")
-        #expect(shelf.answer(put(native(), match: "\"1\"")).header("ETag") == "W/\"2\"")
-        let late = shelf.answer(put(native(), match: "W/\"1\""))
+        let store = StoredRegistrations()
+        #expect(store.answer(put(native(), match: "*")).status == 404, "nothing to update")
+        #expect(store.answer(put(native())).header("ETag") == "W/\"1\"")
+        #expect(store.answer(put(native(), match: "\"1\"")).header("ETag") == "W/\"2\"")
+        let late = store.answer(put(native(), match: "W/\"1\""))
         #expect(try late.fault(against: "registrations/mismatch.response.txt") == nil)
-        #expect(shelf.answer(put(native(), match: "*")).header("ETag") == "W/\"3\"")
-        #expect(shelf.answer(put(native())).header("ETag") == "W/\"4\"")
+        #expect(store.answer(put(native(), match: "*")).header("ETag") == "W/\"3\"")
+        #expect(store.answer(put(native())).header("ETag") == "W/\"4\"")
         let wrong = Mount.request(.delete, Self.path, headers: ["If-Match": "\"1\""])
-        #expect(shelf.answer(wrong).status == 412)
+        #expect(store.answer(wrong).status == 412)
     }
 
     @Test func aConflictIsRetriedAndThenReported() {
-        let shelf = Shelf()
-        _ = shelf.answer(put(native()))
-        shelf.conflicts = 2
-        #expect(shelf.answer(put(native())).header("ETag") == "W/\"2\"")
-        shelf.conflicts = 9
-        #expect(shelf.answer(put(native())).status == 503)
+        let store = StoredRegistrations()
+        _ = store.answer(put(native()))
+        store.conflicts = 2
+        #expect(store.answer(put(native())).header("ETag") == "W/\"2\"")
+        store.conflicts = 9
+        #expect(store.answer(put(native())).status == 503)
     }
 
     @Test(.covers("notificationhubs", "DELETE /{hub}/registrations/{id}")) func whatWasDeletedIsGoneForADay() throws {
-        let shelf = Shelf()
-        _ = shelf.answer(put(native()))
+        let store = StoredRegistrations()
+        _ = store.answer(put(native()))
         let delete = Mount.request(.delete, Self.path, headers: ["If-Match": "*"])
-        let deleted = shelf.answer(delete)
+        let deleted = store.answer(delete)
         #expect(deleted.status == 200 && deleted.body.isEmpty)
-        #expect(shelf.answer(delete).status == 404)
-        let missing = shelf.answer(Mount.request(.get, Self.path))
+        #expect(store.answer(delete).status == 404)
+        let missing = store.answer(Mount.request(.get, Self.path))
         #expect(missing.status == 404 && missing.detail == "")
-        #expect(try shelf.answer(put(native())).fault(against: "registrations/gone.response.txt") == nil)
-        #expect(shelf.answer(put(native(), at: Mount.now + .seconds(86_399))).status == 410)
-        #expect(shelf.answer(put(native(), at: Mount.now + .seconds(86_400))).header("ETag") == "W/\"1\"")
+        #expect(try store.answer(put(native())).fault(against: "registrations/gone.response.txt") == nil)
+        #expect(store.answer(put(native(), at: Mount.now + .seconds(86_399))).status == 410)
+        #expect(store.answer(put(native(), at: Mount.now + .seconds(86_400))).header("ETag") == "W/\"1\"")
     }
 
     @Test func aRegistrationWithAnInvalidTokenIsHiddenUntilItRegistersAgain() {
-        let shelf = Shelf()
-        _ = shelf.answer(put(native()))
-        shelf.expire(Registration.key("123-234-1"))
-        #expect(shelf.answer(Mount.request(.get, Self.path)).status == 404)
-        #expect(shelf.answer(put(native())).status == 200)
-        #expect(shelf.answer(Mount.request(.get, Self.path)).status == 200)
+        let store = StoredRegistrations()
+        _ = store.answer(put(native()))
+        store.expire(Registration.key("123-234-1"))
+        #expect(store.answer(Mount.request(.get, Self.path)).status == 404)
+        #expect(store.answer(put(native())).status == 200)
+        #expect(store.answer(Mount.request(.get, Self.path)).status == 200)
     }
 
     @Test(.covers("notificationhubs", "POST /{hub}/registrations")) func aRegistrationWithoutAnIdGetsOne() throws {
-        let shelf = Shelf()
-        let answer = shelf.answer(Mount.request(.post, "/hub1/registrations", native()))
+        let store = StoredRegistrations()
+        let answer = store.answer(Mount.request(.post, "/hub1/registrations", native()))
         #expect(answer.status == 200)
         let place = try #require(answer.header("Content-Location"))
         let id = try #require(place.split(separator: "/").last)
         #expect(answer.text.contains("<RegistrationId>\(id)</RegistrationId>"))
-        #expect(shelf.answer(Mount.request(.get, "/hub1/registrations/\(id)")).status == 200)
+        #expect(store.answer(Mount.request(.get, "/hub1/registrations/\(id)")).status == 200)
     }
 
     @Test(arguments: [
@@ -167,7 +167,7 @@ struct RegistrationTests {
         ),
     ])
     func aWrongDescriptionIsRefusedWithItsReason(_ body: String, _ detail: String) {
-        let answer = Shelf().answer(put(body))
+        let answer = StoredRegistrations().answer(put(body))
         #expect(answer.status == 400)
         #expect(answer.detail == detail)
     }
@@ -219,10 +219,10 @@ struct RegistrationTests {
     /// docs/contracts/notificationhubs.md#11: five rows, two per page. An installation with a template counts as two
     /// of six.
     @Test(.covers("notificationhubs", "GET /{hub}/registrations")) func aListIsWalkedPageByPage() throws {
-        let shelf = Shelf()
+        let store = StoredRegistrations()
         let first = Array(1...4).map { "\($0)-1-1" }
-        for id in first { _ = shelf.answer(put(native(tags: "t\(id.prefix(1))"), "/hub1/registrations/\(id)")) }
-        shelf.put(
+        for id in first { _ = store.answer(put(native(tags: "t\(id.prefix(1))"), "/hub1/registrations/\(id)")) }
+        store.put(
             "phone",
             IdentityStanding(
                 state: .active,
@@ -234,7 +234,7 @@ struct RegistrationTests {
         var seen: [String] = []
         var query = "api-version=2017-04&$top=2"
         for page in 1...3 {
-            let answer = shelf.answer(Mount.request(.get, "/hub1/registrations", query: query))
+            let answer = store.answer(Mount.request(.get, "/hub1/registrations", query: query))
             #expect(answer.status == 200)
             let root = try XMLReader.read(answer.body)
             #expect(root.child("title")?.text == "Registrations")
@@ -251,7 +251,7 @@ struct RegistrationTests {
         #expect(Set(seen).count == 6 && seen.count == 6, "\(seen)")
         #expect(Set(seen).isSuperset(of: first))
         let documented = try Fixture.message("registrations/list.response.txt")
-        let answer = shelf.answer(Mount.request(.get, "/hub1/registrations", query: "api-version=2017-04&$top=2"))
+        let answer = store.answer(Mount.request(.get, "/hub1/registrations", query: "api-version=2017-04&$top=2"))
         let head = try #require(documented.body.firstRange(of: "<link rel=\"next\""))
         #expect(answer.text.hasPrefix(documented.body[..<head.lowerBound]))
         #expect(answer.header("Content-Type") == documented.headers.first { $0.0 == "Content-Type" }?.1)
@@ -263,20 +263,20 @@ struct RegistrationTests {
 
     @Test(arguments: ["ChannelUri+eq+'TOKEN'", "deviceToken%20eq%20%27TOKEN%27", "channeluri eq'TOKEN'"])
     func aDeviceFindsItsOwnByItsToken(_ filter: String) {
-        let shelf = Shelf()
-        _ = shelf.answer(put(native()))
-        _ = shelf.answer(put(native("AB12"), "/hub1/registrations/9-9-1"))
+        let store = StoredRegistrations()
+        _ = store.answer(put(native()))
+        _ = store.answer(put(native("AB12"), "/hub1/registrations/9-9-1"))
         var signer = Signer()
         (signer.name, signer.key) = ("DefaultListenSharedAccessSignature", Mount.listenKey)
         let query = "%24filter=" + filter.replacing("TOKEN", with: Fixture.token)
-        let own = shelf.answer(
+        let own = store.answer(
             Mount.request(.get, "/hub1/Registrations/", query: query, authorization: signer.header)
         )
         #expect(own.status == 200 && ids(own.text) == ["123-234-1"])
-        let all = shelf.answer(Mount.request(.get, "/hub1/registrations", authorization: signer.header))
+        let all = store.answer(Mount.request(.get, "/hub1/registrations", authorization: signer.header))
         #expect(all.status == 401 && all.detail == "Manage claim is required for this operation.")
         let tagged = Mount.request(.get, "/hub1/tags/seoul/registrations", authorization: signer.header)
-        #expect(shelf.answer(tagged).status == 401)
+        #expect(store.answer(tagged).status == 401)
     }
 
     @Test(arguments: [
@@ -284,20 +284,20 @@ struct RegistrationTests {
     ])
     func anotherFilterIsRefused(_ filter: String) {
         let query = "$filter=" + filter.replacing(" ", with: "+")
-        let answer = Shelf().answer(Mount.request(.get, "/hub1/registrations", query: query))
+        let answer = StoredRegistrations().answer(Mount.request(.get, "/hub1/registrations", query: query))
         #expect(answer.status == 400 && answer.detail == "The filter is not valid")
     }
 
     @Test(arguments: ["$top=0", "$top=x", "continuationtoken=zz", "continuationtoken=ab.-1", "continuationtoken=ab"])
     func aWrongPageIsRefused(_ query: String) {
-        #expect(Shelf().answer(Mount.request(.get, "/hub1/registrations", query: query)).status == 400)
+        #expect(StoredRegistrations().answer(Mount.request(.get, "/hub1/registrations", query: query)).status == 400)
     }
 
     /// docs/contracts/notificationhubs.md#7: native sends reach native registrations only.
     @Test func nativeSendsSkipTemplates() throws {
-        let shelf = Shelf()
-        _ = shelf.answer(put(try Self.template()))
-        _ = shelf.answer(put(native(tags: "seoul"), "/hub1/registrations/9-9-1"))
+        let store = StoredRegistrations()
+        _ = store.answer(put(try Self.template()))
+        _ = store.answer(put(native(tags: "seoul"), "/hub1/registrations/9-9-1"))
         let send = try Fixture.request("messages/send.request.txt")
         var request = send
         request.headers[try #require(HTTPField.Name("ServiceBusNotification-Tags"))] = "seoul"
@@ -307,7 +307,7 @@ struct RegistrationTests {
             Issue.record("no send")
             return
         }
-        let meant = shelf.registered.map { expression.matches(Set($0.tags ?? [])) }
+        let meant = store.registered.map { expression.matches(Set($0.tags ?? [])) }
         #expect(meant == [false, true])
     }
 }

@@ -10,16 +10,16 @@ import Testing
 
 /// The samples of the queue and the server for the metrics.
 @Suite struct StoreGaugeTests {
-    private let patience = Duration.seconds(400)
+    private let timeLimit = Duration.seconds(400)
 
     @Test func anEmptyQueueIsAllZeros() async throws {
         let fixture = try await StoreFixture.alone()
-        let gauges = try await fixture.status.queueGauges(within: patience)
+        let gauges = try await fixture.status.queueGauges(within: timeLimit)
         #expect(gauges.lanes.isEmpty)
         let none = QueueGauges.Lag(largestEvents: 0, largestSeconds: 0, failing: 0, failingSeconds: 0, stopped: 0)
         #expect(gauges.webhooks == none && gauges.senders == none)
         #expect(gauges.credentialsStopped == 0 && gauges.nodesAlive == 0)
-        let stock = try await fixture.status.stockGauges(within: patience)
+        let stock = try await fixture.status.stockGauges(within: timeLimit)
         #expect(stock.slicesGivenUp == 0 && stock.defaultPartitionRows == 0)
         #expect(stock.weeksAhead >= 3)
     }
@@ -29,17 +29,17 @@ import Testing
         let device = try await fixture.register("key", token: "aabb")
         let (message, _) = try await fixture.sending(to: [device.identity])
         // Leased slices do not count as waiting.
-        #expect(try await fixture.status.queueGauges(within: patience).lanes.isEmpty)
+        #expect(try await fixture.status.queueGauges(within: timeLimit).lanes.isEmpty)
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.slice SET next_at = now() - interval '100 seconds'")
-        let due = try await fixture.status.queueGauges(within: patience).lanes
+        let due = try await fixture.status.queueGauges(within: timeLimit).lanes
         #expect(due.count == 1)
         #expect(due.values.first?.slices == 1)
         #expect((100..<1600).contains(due.values.first?.oldestSeconds ?? 0))
         try await admin.script("UPDATE gateway.slice SET state = 'ready', owner = NULL, dead_reason = 'attempts'")
-        #expect(try await fixture.status.stockGauges(within: patience).slicesGivenUp == 1)
+        #expect(try await fixture.status.stockGauges(within: timeLimit).slicesGivenUp == 1)
         try await admin.script("UPDATE gateway.lane SET is_paused = true")
-        #expect(try await fixture.status.queueGauges(within: patience).lanes.isEmpty)
+        #expect(try await fixture.status.queueGauges(within: timeLimit).lanes.isEmpty)
         _ = message
     }
 
@@ -55,7 +55,7 @@ import Testing
             UPDATE gateway.credential SET refusal = 'InvalidProviderToken' WHERE tenant_id = 'acme';
             """
         )
-        let gauges = try await fixture.status.queueGauges(within: patience)
+        let gauges = try await fixture.status.queueGauges(within: timeLimit)
         #expect(gauges.nodesAlive == 1 && gauges.credentialsStopped == 1)
     }
 
@@ -76,7 +76,7 @@ import Testing
                     'rationalowl', 's' FROM generate_series(1, 3) n;
             """
         )
-        let gauges = try await fixture.status.queueGauges(within: patience)
+        let gauges = try await fixture.status.queueGauges(within: timeLimit)
         #expect(gauges.webhooks.largestEvents == 1192)
         #expect((300..<360).contains(gauges.webhooks.largestSeconds))
         #expect(gauges.webhooks.failing == 1 && gauges.webhooks.stopped == 1)
@@ -92,9 +92,9 @@ import Testing
         let sleeper = Task {
             try await admin.script("BEGIN; SELECT count(*) FROM pg_class; SELECT pg_sleep(30); COMMIT")
         }
-        var gauges = try await fixture.status.queueGauges(within: patience)
+        var gauges = try await fixture.status.queueGauges(within: timeLimit)
         try await eventually("the gauges show the transaction", every: .milliseconds(100)) {
-            gauges = try await fixture.status.queueGauges(within: patience)
+            gauges = try await fixture.status.queueGauges(within: timeLimit)
             return gauges.oldestTransactionSeconds >= 0.5
         }
         #expect(gauges.seesAllSessions)

@@ -42,37 +42,37 @@ import Testing
     }
 
     @Test func anUnreliableReceiverGetsEveryEventInOrder() async throws {
-        let desk = Desk()
+        let stage = WebhookStage()
         let receiver = try await Receiver.start(answers: [.status(500), .silence, .status(302)])
         let port = receiver.port
-        desk.subscribe("http://127.0.0.1:\(port)/hook")
+        stage.subscribe("http://127.0.0.1:\(port)/hook")
         let guardian = AddressGuard(allowing: [AddressRange("127.0.0.0/8")].compactMap(\.self))
         let caller = HTTPWebhookCaller(timeout: .seconds(5), addressGuard: guardian)
         let again = NIOLockedValueBox<Receiver?>(nil)
-        desk.register(3)
-        try await desk.run(caller) {
+        stage.register(3)
+        try await stage.run(caller) {
             for (count, wait) in [(1, 5), (2, 30), (3, 120)] {
-                await desk.events.wait(for: .postponed, count)
-                desk.register(1)
+                await stage.events.wait(for: .postponed, count)
+                stage.register(1)
                 if count == 3 { await receiver.stop() }
-                await desk.pass(.seconds(wait))
+                await stage.pass(.seconds(wait))
             }
-            await desk.events.wait(for: .postponed, 4)
+            await stage.events.wait(for: .postponed, 4)
             let restarted = try await Receiver.start(port: port)
             again.withLockedValue { $0 = restarted }
-            await desk.pass(.seconds(600))
-            await desk.events.wait(for: .accepted, 1)
-            desk.register(2)
-            await desk.pass(.seconds(1))
-            await desk.events.wait(for: .accepted, 2)
+            await stage.pass(.seconds(600))
+            await stage.events.wait(for: .accepted, 1)
+            stage.register(2)
+            await stage.pass(.seconds(1))
+            await stage.events.wait(for: .accepted, 2)
         }
         let last = try #require(again.withLockedValue { $0 })
-        #expect(receiver.requests.map { desk.offsets($0.body) } == [[1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]])
-        #expect(last.requests.map { desk.offsets($0.body) } == [[1, 2, 3, 4, 5, 6], [7, 8]])
+        #expect(receiver.requests.map { stage.offsets($0.body) } == [[1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]])
+        #expect(last.requests.map { stage.offsets($0.body) } == [[1, 2, 3, 4, 5, 6], [7, 8]])
         for request in receiver.requests + last.requests {
             let header = try #require(request.headers.first(name: "X-Gateway-Signature"))
             let parts = try #require(header.firstMatch(of: /^t=([0-9]+),kid=whk_1,v1=([0-9a-f]+)$/))
-            #expect(String(parts.2) == hmac(Array("\(parts.1).".utf8) + request.body, key: desk.secret))
+            #expect(String(parts.2) == hmac(Array("\(parts.1).".utf8) + request.body, key: stage.secret))
             #expect(request.headers.first(name: "Content-Type") == "application/json")
             #expect(request.uri == "/hook")
             #expect(try JSONParser.parse(request.body)["generation"] == "g-1")
@@ -85,83 +85,83 @@ import Testing
     /// A kill between the receiver's answer and its recording: the lease lapses, and the same events are delivered
     /// again without a gap.
     @Test func aKillBeforeTheCursorMovesRepeatsAndSkipsNothing() async throws {
-        let desk = Desk()
-        desk.subscribe("https://a.example/")
-        desk.register(2)
+        let stage = WebhookStage()
+        stage.subscribe("https://a.example/")
+        stage.register(2)
         let caller = ScriptedCaller()
-        try await desk.run(caller, store: DyingStore(desk.store)) {
-            await desk.events.wait(for: .storeFailed, 1)
+        try await stage.run(caller, store: DyingStore(stage.store)) {
+            await stage.events.wait(for: .storeFailed, 1)
         }
-        desk.register(1)
+        stage.register(1)
         // The lease lasts until then, for any node.
-        desk.clock.advance(by: WebhookPolicy().lease)
-        try await desk.run(caller) { await desk.events.wait(for: .accepted, 1) }
-        #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2], [1, 2, 3]])
-        #expect(desk.store.standing()?.cursor == 3)
+        stage.clock.advance(by: WebhookPolicy().lease)
+        try await stage.run(caller) { await stage.events.wait(for: .accepted, 1) }
+        #expect(caller.calls.map { stage.offsets($0.body) } == [[1, 2], [1, 2, 3]])
+        #expect(stage.store.standing()?.cursor == 3)
     }
 
     @Test func aReplayDeliversAgain() async throws {
-        let desk = Desk()
-        desk.subscribe("https://a.example/")
-        desk.register(3)
+        let stage = WebhookStage()
+        stage.subscribe("https://a.example/")
+        stage.register(3)
         let caller = ScriptedCaller()
-        try await desk.run(caller) {
-            await desk.events.wait(for: .accepted, 1)
-            desk.store.change { $0.lease.cursor = 1 }
-            await desk.pass(.seconds(1))
-            await desk.events.wait(for: .accepted, 2)
+        try await stage.run(caller) {
+            await stage.events.wait(for: .accepted, 1)
+            stage.store.change { $0.lease.cursor = 1 }
+            await stage.pass(.seconds(1))
+            await stage.events.wait(for: .accepted, 2)
         }
-        #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2, 3], [2, 3]])
+        #expect(caller.calls.map { stage.offsets($0.body) } == [[1, 2, 3], [2, 3]])
     }
 
     @Test func afterThreeDaysAWebhookStopsAndCanBeResumed() async throws {
-        let desk = Desk()
-        desk.subscribe("https://a.example/")
-        desk.register(1)
+        let stage = WebhookStage()
+        stage.subscribe("https://a.example/")
+        stage.register(1)
         let caller = ScriptedCaller()
         caller.script("https://a.example/", .refused(status: 503), .failed("timeout"))
-        try await desk.run(caller) {
-            await desk.events.wait(for: .postponed, 1)
-            await desk.pass(.seconds(72 * 3600))
-            await desk.events.wait(for: .stopped, 1)
-            let stopped = desk.store.standing()
+        try await stage.run(caller) {
+            await stage.events.wait(for: .postponed, 1)
+            await stage.pass(.seconds(72 * 3600))
+            await stage.events.wait(for: .stopped, 1)
+            let stopped = stage.store.standing()
             #expect(stopped?.isActive == false && stopped?.failure == "timeout" && stopped?.cursor == 0)
-            desk.register(1)
-            desk.store.change { $0.isActive = true }
-            await desk.pass(.seconds(1))
-            await desk.events.wait(for: .accepted, 1)
+            stage.register(1)
+            stage.store.change { $0.isActive = true }
+            await stage.pass(.seconds(1))
+            await stage.events.wait(for: .accepted, 1)
         }
-        #expect(caller.calls.map { desk.offsets($0.body) } == [[1], [1], [1, 2]])
+        #expect(caller.calls.map { stage.offsets($0.body) } == [[1], [1], [1, 2]])
     }
 
     @Test func aLongBatchIsDeliveredInSeveralCallsCompletely() async throws {
-        let desk = Desk()
-        desk.subscribe("https://a.example/")
-        desk.register(9)
+        let stage = WebhookStage()
+        stage.subscribe("https://a.example/")
+        stage.register(9)
         let caller = ScriptedCaller()
         // 1000 bytes: a few events per call. 1 byte: one event per call, because every call has at least one event.
         for (limit, calls) in [(1000, 2...8), (1, 9...9)] {
             let before = caller.calls.count
-            desk.store.change { $0.lease.cursor = 0 }
-            let delivered = desk.events.delivered.value
-            try await desk.run(caller, policy: WebhookPolicy(bodyLimitBytes: limit)) {
-                await desk.events.delivered.reaches(delivered + 9)
+            stage.store.change { $0.lease.cursor = 0 }
+            let delivered = stage.events.delivered.value
+            try await stage.run(caller, policy: WebhookPolicy(bodyLimitBytes: limit)) {
+                await stage.events.delivered.reaches(delivered + 9)
             }
             let made = caller.calls.dropFirst(before)
-            #expect(made.flatMap { desk.offsets($0.body) } == Array(1...9))
+            #expect(made.flatMap { stage.offsets($0.body) } == Array(1...9))
             #expect(calls.contains(made.count))
             if limit > 1 { #expect(made.allSatisfy { $0.body.count <= limit }) }
         }
     }
 
     @Test func aSecretOfAnotherMasterKeyDoesNotStopTheDispatcher() async throws {
-        let desk = Desk()
-        desk.subscribe("https://a.example/")
-        desk.register(1)
+        let stage = WebhookStage()
+        stage.subscribe("https://a.example/")
+        stage.register(1)
         let caller = ScriptedCaller()
-        try await desk.run(caller, opens: false) { await desk.events.wait(for: .postponed, 1) }
+        try await stage.run(caller, opens: false) { await stage.events.wait(for: .postponed, 1) }
         #expect(caller.calls.isEmpty)
-        let standing = desk.store.standing()
+        let standing = stage.store.standing()
         #expect(standing?.isActive == true && standing?.failure == "sealed secret" && standing?.cursor == 0)
     }
 }

@@ -238,11 +238,11 @@ final class ConnectionPool: Sendable {
             return state.connections[submission.connection]
         }
         var refused: [UInt64] = []
-        for sheaf in submission.sheaves {
-            var left = sheaf.tickets[...]
+        for group in submission.groups {
+            var left = group.tickets[...]
             while let connection, refused.isEmpty, !left.isEmpty {
                 let room = Self.submitCount - encoder.batch.count
-                encode(left.prefix(room), of: sheaf.job, with: &encoder)
+                encode(left.prefix(room), of: group.job, with: &encoder)
                 left = left.dropFirst(room)
                 if encoder.batch.count >= Self.submitCount { refused = hand(&encoder.batch, to: connection) }
             }

@@ -32,7 +32,7 @@ struct PoolTurn {
     }
 
     /// Consecutive pushes of one batch, so that their shared batch is referenced once.
-    struct Sheaf {
+    struct TicketGroup {
         let job: SendJob
         var tickets: [Ticket]
     }
@@ -40,17 +40,17 @@ struct PoolTurn {
     /// Pushes for one connection.
     struct Submission {
         let connection: ConnectionID
-        var sheaves: [Sheaf] = []
+        var groups: [TicketGroup] = []
 
         /// Announces that the next pushes are of this batch, and reserves room for `capacity` of them.
         mutating func turn(to job: SendJob, capacity: Int) {
-            if let last = sheaves.last, last.job === job { return }
+            if let last = groups.last, last.job === job { return }
             var tickets: [Ticket] = []
             tickets.reserveCapacity(min(capacity, job.pushes.count))
-            sheaves.append(Sheaf(job: job, tickets: tickets))
+            groups.append(TicketGroup(job: job, tickets: tickets))
         }
 
-        mutating func append(_ ticket: Ticket) { sheaves[sheaves.count - 1].tickets.append(ticket) }
+        mutating func append(_ ticket: Ticket) { groups[groups.count - 1].tickets.append(ticket) }
     }
 
     /// Completions of one batch.
@@ -67,9 +67,9 @@ struct PoolTurn {
     private var places: [ObjectIdentifier: Int] = [:]
 
     mutating func submit(_ submission: Submission) {
-        guard !submission.sheaves.isEmpty else { return }
+        guard !submission.groups.isEmpty else { return }
         if let place = submissions.firstIndex(where: { $0.connection == submission.connection }) {
-            submissions[place].sheaves += submission.sheaves
+            submissions[place].groups += submission.groups
         } else {
             submissions.append(submission)
         }

@@ -77,7 +77,7 @@ extension ConsoleResponder {
         _ session: ConsoleSession,
         _ fields: FormFields
     ) async throws -> Response? {
-        let proof = try await parts.desk.check(
+        let proof = try await parts.verifier.check(
             fields["present"] ?? "",
             of: session,
             from: request.context.remoteAddress
@@ -104,7 +104,7 @@ extension ConsoleResponder {
         if let refusal = try await refusal(request, session, fields) { return refusal }
         let stored: String
         do {
-            stored = try await parts.desk.work.hash(password)
+            stored = try await parts.verifier.work.hash(password)
         } catch is PasswordWork.Busy {
             throw ConsoleRefusal(.busy, retryAfterSeconds: 5)
         }
@@ -123,12 +123,12 @@ extension ConsoleResponder {
         guard !session.hasCodes else { return ConsoleAnswers.redirect(to: "/\(SignInPages.Path.account)") }
         if let refusal = try await refusal(request, session, fields) { return refusal }
         if let hash = request.hash { try await parts.store.prove(hash) }
-        let codes = newCodes(session, parts.desk.newSalt())
+        let codes = newCodes(session, parts.verifier.newSalt())
         return try await accountPage(request, session, newCodes: codes)
     }
 
     private func newCodes(_ session: ConsoleSession, _ salt: [UInt8]) -> OwnAccount.NewCodes {
-        let code = parts.desk.oneTimeCode(session.account, salt)
+        let code = parts.verifier.oneTimeCode(session.account, salt)
         return OwnAccount.NewCodes(
             secret: code.text,
             address: code.address(account: session.name),
@@ -147,7 +147,7 @@ extension ConsoleResponder {
         guard let salt = fields["salt"].flatMap({ HexCoding.decode($0) }), salt.count == 16 else {
             throw ConsoleRefusal(.badRequest)
         }
-        let code = parts.desk.oneTimeCode(session.account, salt)
+        let code = parts.verifier.oneTimeCode(session.account, salt)
         guard let step = code.step(of: fields["code"] ?? "", at: parts.clock.now()) else {
             let codes = newCodes(session, salt)
             return try await accountPage(request, session, newCodes: codes, error: SignInTexts.wrongCode)

@@ -89,7 +89,7 @@ extension ConsoleResponder {
                 once: raw[FormNames.once] ?? ""
             )
         }
-        let proof = try await parts.desk.check(
+        let proof = try await parts.verifier.check(
             password,
             of: caller.session,
             from: request.context.remoteAddress

@@ -48,12 +48,12 @@ extension ConsoleResponder {
         // A person without a session has no token. The origin of the request is checked before.
         let fields = try await fields(request, limitBytes: Self.smallFormBytes, needsToken: false)
         let target = ConsoleRequest.safePath(fields["next"])
-        let proof = try await parts.desk.check(
+        let proof = try await parts.verifier.check(
             fields["name"] ?? "",
             fields["password"] ?? "",
             from: request.context.remoteAddress
         )
-        parts.counts.attempted(.password, SignInDesk.outcome(proof))
+        parts.counts.attempted(.password, SignInVerifier.outcome(proof))
         guard case .right(let account) = proof else {
             return refused(
                 proof,
@@ -64,7 +64,7 @@ extension ConsoleResponder {
             )
         }
         let awaitsCode = account.codeSalt != nil
-        let secret = try await parts.desk.open(
+        let secret = try await parts.verifier.open(
             for: account,
             awaitsCode: awaitsCode,
             from: sessionOrigin(request),
@@ -84,16 +84,16 @@ extension ConsoleResponder {
         }
         let fields = try await fields(request, limitBytes: Self.smallFormBytes, needsToken: true)
         let target = ConsoleRequest.safePath(fields["next"])
-        let proof = try await parts.desk.checkCode(
+        let proof = try await parts.verifier.checkCode(
             fields["code"] ?? "",
             of: session,
             from: request.context.remoteAddress
         )
-        parts.counts.attempted(.code, SignInDesk.outcome(proof))
+        parts.counts.attempted(.code, SignInVerifier.outcome(proof))
         guard case .right(let account) = proof else {
             return refused(proof, SignInTexts.wrongCode, SignInPages.code(request.language, next: target), request, nil)
         }
-        let secret = try await parts.desk.open(
+        let secret = try await parts.verifier.open(
             for: account,
             awaitsCode: false,
             from: sessionOrigin(request),
@@ -111,7 +111,7 @@ extension ConsoleResponder {
 
     /// The answer to a proof that was not right: the same page with the reason. A typed name is kept.
     func refused(
-        _ proof: SignInDesk.Proof,
+        _ proof: SignInVerifier.Proof,
         _ wrong: Text,
         _ page: PageContent,
         _ request: ConsoleRequest,
@@ -172,7 +172,7 @@ extension ConsoleResponder {
             return answers.bare(page(next), request, account: session.name)
         }
         let fields = try await fields(request, limitBytes: Self.smallFormBytes, needsToken: true)
-        let proof = try await parts.desk.check(
+        let proof = try await parts.verifier.check(
             fields[SignInPages.passwordField] ?? "",
             of: session,
             from: request.context.remoteAddress
@@ -209,7 +209,7 @@ extension ConsoleResponder {
         }
         let hash: String
         do {
-            hash = try await parts.desk.work.hash(password)
+            hash = try await parts.verifier.work.hash(password)
         } catch is PasswordWork.Busy {
             throw ConsoleRefusal(.busy, retryAfterSeconds: 5)
         }

@@ -197,7 +197,7 @@ package final class ConsoleResponder: HTTPResponder {
 
 /// The parts that all listeners of the console share.
 package struct ConsoleParts: Sendable {
-    let desk: SignInDesk
+    let verifier: SignInVerifier
     let bodies: LargeBodies
     let limiter: CallLimiter
     let calls: ConsoleCalls
@@ -211,7 +211,7 @@ package struct ConsoleParts: Sendable {
     let identifiers: any IdentifierSource
     let logger: Logger
 
-    var store: PostgresAccountStore { desk.store }
+    var store: PostgresAccountStore { verifier.store }
     var renderer: Renderer { answers.renderer }
 }
 

@@ -60,7 +60,7 @@ extension ConsoleParts {
     /// - Throws: when the library refuses the cost.
     package init(_ node: Node, renderer: Renderer, cost: PasswordCost = .standard) throws {
         let work = try PasswordWork(cost: cost, identifiers: node.identifiers)
-        desk = SignInDesk(
+        verifier = SignInVerifier(
             store: node.store,
             work: work,
             identifiers: node.identifiers,
@@ -87,5 +87,5 @@ extension ConsoleParts {
     }
 
     /// Runs as long as the listeners of the console, and ends after them.
-    package var service: ConsoleService { ConsoleService(store: desk.store, work: desk.work, logger: logger) }
+    package var service: ConsoleService { ConsoleService(store: verifier.store, work: verifier.work, logger: logger) }
 }

@@ -119,7 +119,7 @@ struct VendorLimits: Sendable {
         guard caller != .device, limiter.applies(to: call.remoteAddress) else { return nil }
         let proof = caller == .sender ? SenderEvidence(call, adapter.senders).proof : adapter.proof(of: call)
         guard let proof else { return nil }
-        return shown(proof, from: call.remoteAddress, at: ProofDoor(key, caller))
+        return shown(proof, from: call.remoteAddress, at: ProofRealm(key, caller))
     }
 
     /// Counts a proof that failed. Returns the limit if the caller had to wait before it.
@@ -138,12 +138,12 @@ struct VendorLimits: Sendable {
     /// Remembers the credential of an admitted call, if it is what admitted the call: not if the setting `openSends`, a network or a certificate did.
     func admitted(_ shown: ShownProof?, by verdict: SenderGate.Verdict) {
         guard let shown, verdict.isByCredential else { return }
-        limiter.proved(shown.proof, from: shown.address, at: shown.door)
+        limiter.proved(shown.proof, from: shown.address, at: shown.realm)
     }
 
-    private func shown(_ proof: CallProof, from address: String?, at door: ProofDoor) -> ShownProof {
-        let excess = limiter.excess(of: proof, from: address, at: door)
-        return ShownProof(proof: proof, address: address, door: door, excess: excess)
+    private func shown(_ proof: CallProof, from address: String?, at realm: ProofRealm) -> ShownProof {
+        let excess = limiter.excess(of: proof, from: address, at: realm)
+        return ShownProof(proof: proof, address: address, realm: realm, excess: excess)
     }
 }
 
@@ -151,7 +151,7 @@ struct VendorLimits: Sendable {
 struct ShownProof: Sendable, Hashable {
     var proof: CallProof
     var address: String?
-    var door: ProofDoor
+    var realm: ProofRealm
     var excess: LimitExcess?
 
     /// The limit that refuses the call before its proof is looked at.

@@ -5,7 +5,7 @@ package struct EventReaderMachine: Sendable {
     /// 10,000 events: a step of about 100 ms, after which the load is looked at again.
     package static let stepLimit = 10_000
     /// A slice that is due and unclaimed for longer is waiting: the nodes are busy.
-    package static let patience = Duration.seconds(1)
+    package static let longestWait = Duration.seconds(1)
     /// While slices wait, one step in this time, so that the figures of a busy installation are late and not missing.
     package static let busyPeriod = Duration.seconds(10)
     /// Between looks without work.
@@ -39,7 +39,7 @@ package struct EventReaderMachine: Sendable {
     ///
     /// - Parameters:
     ///   - tenants: those with events to count, the one that was counted longest ago first.
-    ///   - areSlicesWaiting: whether a slice is due for longer than `patience` and unclaimed.
+    ///   - areSlicesWaiting: whether a slice is due for longer than `longestWait` and unclaimed.
     ///   - now: the time.
     /// - Returns: what to do next.
     package mutating func looked(

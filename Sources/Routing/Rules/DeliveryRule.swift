@@ -48,7 +48,7 @@ package struct DeliveryRule: Sendable, Hashable {
     /// How long a path may be out of order before the next one is tried.
     package var coolDown: Duration
 
-    /// 30 s: longer than a restart of a server, shorter than the patience of a caller of a login push.
+    /// 30 s: longer than a restart of a server, shorter than the time for which a person waits for the push of a sign-in.
     package static let standardCoolDown = Duration.seconds(30)
 
     package init(

@@ -3,7 +3,7 @@
 /// A test compares the reasons with those of `ReasonText`, which writes the API's English answers.
 struct ReasonWords: Sendable, Hashable {
     /// The party that should act.
-    enum Party: String, Sendable, Hashable, CaseIterable {
+    enum Responsible: String, Sendable, Hashable, CaseIterable {
         case nobody, sender, app, user, operations, appleAccount, gateway, pushService
 
         var name: Text {
@@ -23,7 +23,7 @@ struct ReasonWords: Sendable, Hashable {
     /// A few words, for funnels and tables.
     var name: Text
     var meaning: Text
-    var party: Party
+    var party: Responsible
     var action: Text
 
     /// The words of a reason; nil for one that is not known here, such as a new one of a push service.
@@ -40,7 +40,7 @@ struct ReasonWords: Sendable, Hashable {
             + ReasonTable.broadcasts).map { ($0.0, $0.1) }
     ) { first, _ in first }
 
-    init(_ name: Text, _ meaning: Text, _ party: Party, _ action: Text) {
+    init(_ name: Text, _ meaning: Text, _ party: Responsible, _ action: Text) {
         self.name = name
         self.meaning = meaning
         self.party = party
@@ -48,7 +48,7 @@ struct ReasonWords: Sendable, Hashable {
     }
 
     /// A reason of a push service, which is its own name.
-    init(_ name: String, _ meaning: Text, _ party: Party, _ action: Text) {
+    init(_ name: String, _ meaning: Text, _ party: Responsible, _ action: Text) {
         self.init(Text(ko: name, en: name), meaning, party, action)
     }
 }

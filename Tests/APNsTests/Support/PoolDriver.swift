@@ -127,7 +127,7 @@ extension APNsLimits {
 
 extension PoolTurn.Submission {
     /// The tickets that leave on the connection.
-    var tickets: [PoolTurn.Ticket] { sheaves.flatMap(\.tickets) }
+    var tickets: [PoolTurn.Ticket] { groups.flatMap(\.tickets) }
 }
 
 extension PoolTurn {

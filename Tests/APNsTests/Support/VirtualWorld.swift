@@ -327,7 +327,7 @@ struct VirtualWorld {
         var room = connections[id]?.credits ?? 0
         if chance(0.01) { room /= 2 }
         var refused: [UInt64] = []
-        for (job, ticket) in submission.sheaves.flatMap({ sheaf in sheaf.tickets.map { (sheaf.job, $0) } }) {
+        for (job, ticket) in submission.groups.flatMap({ group in group.tickets.map { (group.job, $0) } }) {
             let number = job.pushes[ticket.index].slot
             leave(number)
             guard room > 0 else {

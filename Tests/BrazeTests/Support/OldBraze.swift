@@ -37,9 +37,9 @@ enum OldBraze {
 
     /// The message of a send, after all steps of its call.
     static func submission(_ request: VendorRequest) throws -> Submission {
-        let desk = CampaignTests.Desk()
-        let answer = Mount.answer(request, desk.reply)
-        guard let submission = desk.submissions.first else { throw AdapterError(.invalid, field: answer.text) }
+        let gateway = CampaignTests.FakeGateway()
+        let answer = Mount.answer(request, gateway.reply)
+        guard let submission = gateway.submissions.first else { throw AdapterError(.invalid, field: answer.text) }
         return submission
     }
 

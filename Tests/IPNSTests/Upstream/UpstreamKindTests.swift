@@ -46,7 +46,7 @@ struct UpstreamKindTests {
     }
 
     // docs/contracts/ipns.md#2.3: a call is found by a field, or by the set of its fields; a send only by its name.
-    @Test func theFrontDoorGivesTheKindToo() {
+    @Test func aCallWithoutADocumentedPathHasItsKindToo() {
         let id: JSONObject = ["APP_ID": "hr.mobile", "DEVICE_ID": "D1"]
         func with(_ fields: (String, JSON)...) -> JSON {
             .object(JSONObject(id.pairs.map { ($0.key, $0.value) } + fields))

@@ -93,10 +93,10 @@ package final class CallLimiter: Sendable {
     // MARK: Proofs
 
     /// Whether the address has to wait before it may show a proof again, because it, or it with this name of a key, failed too often. A credential that
-    /// proved itself at this door of this node within an hour never waits.
-    package func excess(of proof: CallProof, from address: String?, at door: ProofDoor) -> LimitExcess? {
+    /// proved itself in this realm on this node within an hour never waits.
+    package func excess(of proof: CallProof, from address: String?, at realm: ProofRealm) -> LimitExcess? {
         let names = ProofNames(proof, address)
-        let credential = door.key(of: proof)
+        let credential = realm.key(of: proof)
         return state.withLockedValue { state in
             let now = now()
             let waits: [(CallLimit, Double?)] = [
@@ -124,10 +124,11 @@ package final class CallLimiter: Sendable {
         }
     }
 
-    /// Remembers a credential that was verified, for this door only. The failures of its name are forgotten, those of the address are not: others may share it.
-    package func proved(_ proof: CallProof, from address: String?, at door: ProofDoor) {
+    /// Remembers a credential that was verified, for this realm only. The failures of its name are forgotten, those of the address are not: others may
+    /// share it.
+    package func proved(_ proof: CallProof, from address: String?, at realm: ProofRealm) {
         let names = ProofNames(proof, address)
-        let credential = door.key(of: proof)
+        let credential = realm.key(of: proof)
         state.withLockedValue { state in
             state.limits.remember(credential, at: now())
             if let name = names.keyName { state.limits.forgive(name) }
@@ -211,10 +212,11 @@ package struct LimitedName: Sendable, Hashable {
     }
 }
 
-/// A place where credentials are verified: the native API, or the calls of one kind to one binding. A credential that is right at one door may be a guess at another.
-package struct ProofDoor: Sendable, Hashable {
-    package static let native = ProofDoor(name: LimitedName("credential", "native"))
-    package static let userTokens = ProofDoor(name: LimitedName("credential", "user tokens"))
+/// A realm in which credentials are verified (RFC 9110, section 11.5): the native API, or the calls of one kind to one binding. A credential that is right in one
+/// realm may be a guess in another.
+package struct ProofRealm: Sendable, Hashable {
+    package static let native = ProofRealm(name: LimitedName("credential", "native"))
+    package static let userTokens = ProofRealm(name: LimitedName("credential", "user tokens"))
 
     private let name: LimitedName
 

@@ -25,7 +25,7 @@ package struct PostgresEventReader: Sendable {
     package struct Work: Sendable, Hashable {
         /// With events to count, the one that was counted longest ago first.
         package var tenants: [TenantID]
-        /// Whether a slice is due for longer than `EventReaderMachine.patience` and unclaimed.
+        /// Whether a slice is due for longer than `EventReaderMachine.longestWait` and unclaimed.
         package var areSlicesWaiting: Bool
     }
 
@@ -36,7 +36,7 @@ package struct PostgresEventReader: Sendable {
         try await asStore { () throws(PostgresError) in
             let tenants = try await engine.run(EventReaderSQL.due(.int(EventReaderMachine.offerLimit)), tenant: nil)
             guard !tenants.isEmpty else { return Work(tenants: [], areSlicesWaiting: false) }
-            let waiting = EventReaderSQL.waiting(.interval(EventReaderMachine.patience))
+            let waiting = EventReaderSQL.waiting(.interval(EventReaderMachine.longestWait))
             return Work(
                 tenants: try tenants.rows { (row) throws(PostgresError) in try row.id("tenant_id") },
                 areSlicesWaiting: try await engine.run(waiting, tenant: nil).only().bool("are_waiting")

@@ -55,9 +55,9 @@ struct FailuresPage: ConsolePage {
         }
         guard loss.reason == nil else {
             let meaning = LossReason.meaning(loss.reason, words.language)
-            return (meaning, words(ReasonWords.Party.operations.name), words(FailuresText.undocumented))
+            return (meaning, words(ReasonWords.Responsible.operations.name), words(FailuresText.undocumented))
         }
-        let party = loss.stage == "expired" ? ReasonWords.Party.operations : ReasonWords.Party.nobody
+        let party = loss.stage == "expired" ? ReasonWords.Responsible.operations : ReasonWords.Responsible.nobody
         return (
             words(FailuresText.meaning(ofStage: loss.stage)), words(party.name),
             words(FailuresText.action(ofStage: loss.stage))

@@ -12,7 +12,7 @@ struct OverviewSentence: Sendable {
     var format: ConsoleFormat
 
     /// A queue whose oldest part is due for longer is late.
-    private static let patience = Duration.seconds(300)
+    private static let longestWait = Duration.seconds(300)
     /// Fewer notifications that the gateway sent say nothing about the share that is accepted.
     private static let sample: Int64 = 100
     /// Below this share of accepted notifications, the sentence names the problem.
@@ -57,7 +57,7 @@ struct OverviewSentence: Sendable {
             let lanes = queue.pausedLanes.map { StateWords.lane($0)(language) }.joined(separator: ", ")
             return Sentence(mark: .warn, text: OverviewText.paused(lanes)(language), link: view)
         }
-        if let oldest = queue.oldestDueAt, oldest + Self.patience < format.now {
+        if let oldest = queue.oldestDueAt, oldest + Self.longestWait < format.now {
             return Sentence(mark: .warn, text: OverviewText.late(format.dateTime(oldest))(language), link: view)
         }
         let share = funnel.rate(.acceptanceRate)

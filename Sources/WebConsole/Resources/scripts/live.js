@@ -64,7 +64,7 @@ if (address) {
   // Unit: milliseconds.
   const pause = 5000;
   const longest = 60000;
-  const patience = 10000;
+  const lostAfter = 10000;
   let source = null;
   let waiting = null;
   let late = null;
@@ -91,7 +91,7 @@ if (address) {
     // A browser connects again by itself after a lost connection, but not after an answer without a stream, such as that of a proxy whose node stops.
     stream.addEventListener("error", () => {
       if (source !== stream) return;
-      if (stream.readyState !== EventSource.CLOSED) { late ??= setTimeout(() => mark("lost"), patience); return; }
+      if (stream.readyState !== EventSource.CLOSED) { late ??= setTimeout(() => mark("lost"), lostAfter); return; }
       close();
       mark("lost");
       waiting = setTimeout(again, pause);

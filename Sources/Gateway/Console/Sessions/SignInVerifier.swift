@@ -6,7 +6,7 @@ package import Model
 import Observability
 
 /// Proves who a person is: passwords, one-time codes, and how often they may be wrong. Safe to call from any task.
-package struct SignInDesk: Sendable {
+package struct SignInVerifier: Sendable {
     /// 5 wrong passwords of an account, and 20 of an address, behind which there may be an office.
     static let accountFree = 5
     static let addressFree = 20

@@ -5,7 +5,7 @@ import TestKit
 import Webhooks
 
 /// A tenant with one webhook, and dispatchers that call it.
-struct Desk {
+struct WebhookStage {
     let clock = TestClock()
     let store: ScriptedWebhookStore
     let identifiers = TestIdentifiers()

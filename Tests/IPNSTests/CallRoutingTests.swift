@@ -5,7 +5,7 @@ import Testing
 
 /// docs/contracts/ipns.md#2.3: any path; JSON, form or query; normalized keys; operations by path, by field, or by
 /// the set of fields; the fields alone never make a call a `send`.
-struct FrontDoorTests {
+struct CallRoutingTests {
     private static let get = [Command.preference(.preferences(DeviceCaller(key: "D1")))]
     private static let body: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "D1"]
 

@@ -3,7 +3,7 @@ import NotificationHubs
 
 /// The registrations that the gateway behind the adapter stores, with exactly the behavior for answering their
 /// commands.
-final class Shelf {
+final class StoredRegistrations {
     private(set) var standings: [VendorDeviceKey: IdentityStanding] = [:]
     private(set) var registered: [DeviceRegistration] = []
     private var drawn = 0
