@@ -104,10 +104,10 @@ package final class SpanExporter: Service {
 
     private func note(_ answer: ExportMachine<SpanRecord>.Answer, _ isFailing: inout Bool) {
         if case .accepted = answer {
-            if isFailing { logger.notice("the collector of traces takes spans again") }
+            if isFailing { logger.notice("the collector of traces accepts spans again") }
             isFailing = false
         } else {
-            if !isFailing { logger.warning("the collector of traces takes no spans") }
+            if !isFailing { logger.warning("the collector of traces does not accept spans") }
             isFailing = true
         }
     }

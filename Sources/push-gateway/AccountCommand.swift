@@ -156,12 +156,12 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Role: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give an account a role in a tenant, or take it away (none). Its sessions end."
+            abstract: "Give an account a role in a tenant, or take the role away (none). Its sessions end."
         )
         @Argument(help: "The name of the account.") var name: String
         @Argument(help: "The role: owner, operator, author, analyst, auditor, none; platform without a tenant.")
         var role: String
-        @Option(help: "The tenant; omitted for platform. Without it, none takes platform away.") var tenant: String?
+        @Option(help: "The tenant. Omit it to give or take away the role platform.") var tenant: String?
         @OptionGroup var common: CommonOptions
 
         func validate() throws {
@@ -184,7 +184,7 @@ struct AccountCommand: AsyncParsableCommand {
             }
             switch outcome {
             case .done: Console.print("changed")
-            case .unknownAccount: throw CommandFailure("account role: there is not an account '\(name)'")
+            case .unknownAccount: throw CommandFailure("account role: account '\(name)' does not exist")
             case .unknownTenant: throw CommandFailure("account role: tenant '\(tenant)' does not exist")
             case .lastOwner: throw CommandFailure("account role: '\(name)' is the last owner of '\(tenant)'")
             }
@@ -193,7 +193,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End the sessions of an account, and let it sign in no longer. Its name stays in the audit."
+            abstract: "End the sessions of an account, and refuse its sign-ins. Its name stays in the audit."
         )
         @Argument(help: "The name of the account.") var name: String
         @OptionGroup var common: CommonOptions
@@ -257,7 +257,7 @@ struct AccountCommand: AsyncParsableCommand {
                 let invitation = AccountInvitation(name: name, tenant: TenantID(""), role: nil)
                 return try await store.invite(invitation, hash: InvitationLink.hash(secret), by: common.actor)
             }
-            guard exists else { throw CommandFailure("account reset: there is not an account '\(name)'") }
+            guard exists else { throw CommandFailure("account reset: account '\(name)' does not exist") }
             AccountCommand.show(secret, url, name, json: json)
         }
     }

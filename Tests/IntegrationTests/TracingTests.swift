@@ -160,7 +160,7 @@ struct TracingTests {
             try await eventually("the lost spans are counted", within: .seconds(60)) {
                 try await world.metric("trace_spans_total", "end=\"failed\"") > 0
             }
-            #expect(try world.gatewayLog().contains("the collector of traces takes no spans"))
+            #expect(try world.gatewayLog().contains("the collector of traces does not accept spans"))
             try await expectAnswers(world, calls: 200)
             try await expectPush(world)
         }

@@ -55,7 +55,7 @@ struct MasterKeyService: Service {
             let text = "\(error)"
             guard text != memory.problem else { return }
             memory.problem = text
-            logger.error("cannot follow the master key", metadata: [LogKey.error: "\(text)"])
+            logger.error("cannot compare the master keys with the database", metadata: [LogKey.error: "\(text)"])
         }
     }
 

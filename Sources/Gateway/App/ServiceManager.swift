@@ -44,7 +44,7 @@ struct ServiceManager: Sendable {
             try await send(report.rawValue, to: socket)
         } catch {
             logger.warning(
-                "the service manager got no report",
+                "the state could not be reported to the service manager (NOTIFY_SOCKET)",
                 metadata: [LogKey.status: "\(report)", LogKey.address: "\(socket)", LogKey.error: "\(error)"]
             )
         }

@@ -135,7 +135,7 @@ struct StopSignalService: Service {
                 shutdown.enter(.hurried)
                 engine.hurry()
             case .hurried:
-                logger.warning("third signal: leaving at once")
+                logger.warning("third signal: exiting at once")
                 exit(1)
             }
         }

@@ -37,7 +37,7 @@ struct AuditSyslogService: Service {
                     try? await Task.sleep(for: Self.period)
                 } catch {
                     logger.error(
-                        "the audit cannot be sent to audit.syslog; the next try follows",
+                        "the audit cannot be sent to audit.syslog; the node tries again",
                         metadata: [LogKey.error: "\(error)", "seconds": "\(wait.components.seconds)"]
                     )
                     try? await Task.sleep(for: wait)

@@ -361,7 +361,7 @@ final class CallObserver: Service {
         noteAgreement(observed, commands, replies)
         if isRefused {
             logger.debug(
-                "a proxied call is not known here",
+                "an observed call was refused: the gateway does not know its device or message",
                 metadata: [
                     LogKey.tenant: "\(observed.binding.tenant)", LogKey.app: "\(observed.binding.app)",
                     LogKey.vendor: "\(observed.adapter.vendor)", LogKey.route: "\(observed.call.route)",

@@ -41,7 +41,7 @@ package final class PostgresPool: Sendable {
             // Handles the deadlines of waiting calls and idle sessions. The thread ends with the pool.
             while timer.wait() { timer.next(self?.tick()) }
         }
-        if !isKept { logger.debug("No thread for the pool's housekeeping") }
+        if !isKept { logger.debug("The thread that ends waiting calls and idle sessions could not be started") }
     }
 
     deinit { timer.stop() }

@@ -76,11 +76,13 @@ struct ClusterStarter {
                 guard ContinuousClock.now < deadline else { throw PostgresError(.timeout) }
             }
         } catch {
-            throw EmbeddedClusterError(.failed, "the new database could not be finished: \(error.debugDescription)")
+            let reason = error.debugDescription
+            throw EmbeddedClusterError(.failed, "the new database cannot write durably: \(reason)")
         }
         try await flush(layout.data)
         guard unsafe unlink(layout.unwrittenMark) == 0 else {
-            throw EmbeddedClusterError(.failed, "\(layout.unwrittenMark) stays: \(ClusterFiles.reason())")
+            let reason = ClusterFiles.reason()
+            throw EmbeddedClusterError(.failed, "\(layout.unwrittenMark) could not be removed: \(reason)")
         }
         // Otherwise the mark could reappear after a loss of power, and the next start would discard the data.
         try ClusterFiles.sync(layout.data)
