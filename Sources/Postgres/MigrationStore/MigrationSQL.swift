@@ -87,7 +87,9 @@ enum MigrationSQL {
     /// The event of a change. It comes last in its transaction.
     static let event = StoreSQL.tenant(
         """
-        SELECT gateway.write_events($1, $2, NULL, NULL, $3, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, ARRAY[$4::text::json])
+        SELECT gateway.write_events(p_tenant => $1, p_app => $2, p_vendor => NULL, p_sender => NULL, p_kind => $3, \
+        p_before => NULL, p_count => 1, p_messages => NULL, p_due_days => NULL, p_targets => NULL, p_reasons => NULL, \
+        p_identities => NULL, p_devices => NULL, p_data => ARRAY[$4::text::json])
         """
     )
 

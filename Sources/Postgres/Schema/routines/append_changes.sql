@@ -11,8 +11,10 @@ BEGIN
     IF coalesce(cardinality(p_kinds), 0) = 0 THEN RETURN; END IF;
     IF p_kinds[1] = ALL (p_kinds) AND p_apps[1] = ALL (p_apps) AND (p_vendors IS NULL OR p_vendors[1] = ALL (p_vendors)) THEN
         v_last := gateway.write_events(
-            p_tenant, p_apps[1], p_vendors[1], NULL, p_kinds[1], NULL, cardinality(p_kinds), NULL, NULL, NULL, NULL, p_identities, p_devices,
-            CASE WHEN v_data[1] = ALL (v_data) THEN p_data[1:1] ELSE p_data END);
+            p_tenant => p_tenant, p_app => p_apps[1], p_vendor => p_vendors[1], p_sender => NULL, p_kind => p_kinds[1],
+            p_before => NULL, p_count => cardinality(p_kinds), p_messages => NULL, p_due_days => NULL, p_targets => NULL,
+            p_reasons => NULL, p_identities => p_identities, p_devices => p_devices,
+            p_data => CASE WHEN v_data[1] = ALL (v_data) THEN p_data[1:1] ELSE p_data END);
         RETURN;
     END IF;
 
@@ -26,9 +28,10 @@ BEGIN
         ORDER BY array_position(ARRAY['replaced', 'unregistered', 'registered', 'moved', 'vouched', 'possession', 'preference_changed'], u.kind), min(u.o)
     LOOP
         v_last := gateway.write_events(
-            p_tenant, g.app, g.vendor, NULL, g.kind, NULL, g.events, NULL, NULL, NULL, NULL,
-            CASE WHEN p_identities IS NOT NULL THEN g.identities END, CASE WHEN p_devices IS NOT NULL THEN g.devices END,
-            CASE WHEN p_data IS NOT NULL THEN g.data END);
+            p_tenant => p_tenant, p_app => g.app, p_vendor => g.vendor, p_sender => NULL, p_kind => g.kind, p_before => NULL,
+            p_count => g.events, p_messages => NULL, p_due_days => NULL, p_targets => NULL, p_reasons => NULL,
+            p_identities => CASE WHEN p_identities IS NOT NULL THEN g.identities END,
+            p_devices => CASE WHEN p_devices IS NOT NULL THEN g.devices END, p_data => CASE WHEN p_data IS NOT NULL THEN g.data END);
     END LOOP;
 END $$;
 

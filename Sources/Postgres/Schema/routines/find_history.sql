@@ -33,9 +33,11 @@ BEGIN
     SELECT floor(extract(epoch FROM CASE p_kind WHEN 'user' THEN a.created_at ELSE i.created_at END) / 86400)::integer - 1 INTO v_since
         FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app;
     RETURN QUERY SELECT l.message_id, l.user_id, l.received_at, l.read_at FROM gateway.look_history(
-        p_tenant, p_app, p_vendor, i.identity_id, CASE p_kind WHEN 'user' THEN i.user_id END, v_since, v_day, v_before, p_read,
-        p_hidden, p_looks, p_limit, gateway.visible_from(i.assurance, i.user_since, i.created_at, p_whole),
-        CASE WHEN NOT p_whole AND i.assurance < 2 THEN i.assurance END) l;
+        p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_identity => i.identity_id,
+        p_user => CASE p_kind WHEN 'user' THEN i.user_id END, p_since => v_since, p_day => v_day, p_before => v_before,
+        p_read => p_read, p_hidden => p_hidden, p_looks => p_looks, p_limit => p_limit,
+        p_from => gateway.visible_from(i.assurance, i.user_since, i.created_at, p_whole),
+        p_level => CASE WHEN NOT p_whole AND i.assurance < 2 THEN i.assurance END) l;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.find_history FROM PUBLIC, gateway_call, gateway_engine;

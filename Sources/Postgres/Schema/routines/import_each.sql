@@ -21,9 +21,10 @@ BEGIN
         ORDER BY o
     LOOP
         SELECT x.identity_id, x.device_id, x.was_active INTO g FROM gateway.register_identity(
-            p_tenant, p_app, p_vendor, r.key, r.identity, r.device, r.platform, r.environment, r.token, r.user_id, r.name, r.phone,
-            r.raw_phone, false, r.attributes::json, p_at + r.o * interval '1 microsecond',
-            p_client => r.client::jsonb) x;
+            p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_key => r.key, p_identity => r.identity, p_device => r.device,
+            p_platform => r.platform, p_environment => r.environment, p_token => r.token, p_user => r.user_id, p_name => r.name,
+            p_phone => r.phone, p_raw_phone => r.raw_phone, p_replaces_phone => false, p_attributes => r.attributes::json,
+            p_at => p_at + r.o * interval '1 microsecond', p_client => r.client::jsonb) x;
         IF NOT g.was_active THEN v_created := v_created + 1; END IF;
         IF r.zone IS NOT NULL OR r.first IS NOT NULL THEN
             PERFORM gateway.set_clock(p_tenant, g.device_id, r.zone, r.first, r.last);

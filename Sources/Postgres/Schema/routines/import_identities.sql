@@ -70,9 +70,10 @@ BEGIN
     v_created := cardinality(v_new);
     FOR r IN SELECT n FROM generate_series(1, cardinality(p_keys)) AS n WHERE NOT n = ANY (v_new) ORDER BY n LOOP
         SELECT g.was_active INTO v_was_active FROM gateway.register_identity(
-            p_tenant, p_app, p_vendor, p_keys[r.n], p_identities[r.n], p_devices[r.n], p_platforms[r.n], p_environments[r.n],
-            p_tokens[r.n], p_users[r.n], p_names[r.n], p_phones[r.n], p_raw_phones[r.n], false, p_attributes[r.n]::json,
-            p_at + r.n * interval '1 microsecond') g;
+            p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_key => p_keys[r.n], p_identity => p_identities[r.n],
+            p_device => p_devices[r.n], p_platform => p_platforms[r.n], p_environment => p_environments[r.n], p_token => p_tokens[r.n],
+            p_user => p_users[r.n], p_name => p_names[r.n], p_phone => p_phones[r.n], p_raw_phone => p_raw_phones[r.n],
+            p_replaces_phone => false, p_attributes => p_attributes[r.n]::json, p_at => p_at + r.n * interval '1 microsecond') g;
         v_created := v_created + (NOT v_was_active)::integer;
     END LOOP;
     RETURN QUERY SELECT v_created, cardinality(p_keys) - v_created;

@@ -225,9 +225,11 @@ BEGIN
             v_outcome := CASE WHEN v_keeps_token THEN 'older' ELSE 'unchanged' END;
         ELSE
             SELECT x.identity_id, x.device_id, x.was_active INTO v_id, v_device, v_was_active FROM gateway.register_identity(
-                p_tenant, p_app, p_vendor, v_key, r.identity, r.device, v_platform, v_environment,
-                CASE WHEN NOT v_keeps_token THEN v_token END, r.user_id, r.name, r.phone,
-                r.raw_phone, false, r.attributes::json, v_at, p_client => r.client::jsonb) x;
+                p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_key => v_key, p_identity => r.identity,
+                p_device => r.device, p_platform => v_platform, p_environment => v_environment,
+                p_token => CASE WHEN NOT v_keeps_token THEN v_token END, p_user => r.user_id, p_name => r.name, p_phone => r.phone,
+                p_raw_phone => r.raw_phone, p_replaces_phone => false, p_attributes => r.attributes::json, p_at => v_at,
+                p_client => r.client::jsonb) x;
             IF r.zone IS NOT NULL OR r.first IS NOT NULL THEN
                 PERFORM gateway.set_clock(p_tenant, v_device, r.zone, r.first, r.last);
             END IF;

@@ -15,8 +15,10 @@ DECLARE
     v_now timestamptz := now();
 BEGIN
     IF gateway.put_users(
-        p_tenant, p_app, p_vendor, p_repeat, p_users, p_anonymous, p_accepts, p_attributes, p_revisions, p_labels, p_names, p_named,
-        p_actors, p_digests, p_kinds, p_acts, p_ats, p_data, p_from, p_to) THEN
+        p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_repeat => p_repeat, p_users => p_users,
+        p_anonymous => p_anonymous, p_accepts => p_accepts, p_attributes => p_attributes, p_revisions => p_revisions,
+        p_labels => p_labels, p_names => p_names, p_named => p_named, p_actors => p_actors, p_digests => p_digests, p_kinds => p_kinds,
+        p_acts => p_acts, p_ats => p_ats, p_data => p_data, p_from => p_from, p_to => p_to) THEN
         RETURN true;
     END IF;
     -- Few calls change consents, and the others write each row once. One user at a time, which uses the primary key whatever the statistics say.

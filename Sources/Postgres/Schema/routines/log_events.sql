@@ -32,8 +32,11 @@ BEGIN
         AND (v_count = 1 OR array_position(p_targets, NULL) IS NULL)
     THEN
         v_last := gateway.write_events(
-            p_tenant, p_app, p_vendor, CASE WHEN p_targets[1] IS NOT NULL THEN p_sender END, p_kinds[1], p_before[1], v_count, p_messages,
-            p_due_days, CASE WHEN p_targets[1] IS NOT NULL THEN p_targets END, v_reasons, NULL, NULL, NULL);
+            p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor,
+            p_sender => CASE WHEN p_targets[1] IS NOT NULL THEN p_sender END, p_kind => p_kinds[1], p_before => p_before[1],
+            p_count => v_count, p_messages => p_messages, p_due_days => p_due_days,
+            p_targets => CASE WHEN p_targets[1] IS NOT NULL THEN p_targets END, p_reasons => v_reasons, p_identities => NULL,
+            p_devices => NULL, p_data => NULL);
         RETURN;
     END IF;
 
@@ -53,12 +56,14 @@ BEGIN
             ARRAY['accepted', 'suppressed', 'sent', 'failed', 'expired', 'canceled', 'received', 'read'], u.kind), min(u.o)
     LOOP
         v_last := gateway.write_events(
-            p_tenant, p_app, p_vendor, CASE WHEN g.has_target THEN p_sender END, g.kind, g.before, g.events,
-            CASE WHEN cardinality(p_messages) > 1 THEN g.messages ELSE p_messages END,
-            CASE WHEN cardinality(p_due_days) > 1 THEN g.due_days ELSE p_due_days END,
-            CASE WHEN g.has_target THEN g.targets END,
-            CASE WHEN cardinality(v_reasons) = 1 THEN v_reasons
-                WHEN g.reason_count = g.events AND g.is_one_reason THEN g.reasons[1:1] WHEN g.reason_count > 0 THEN g.reasons END, NULL, NULL, NULL);
+            p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_sender => CASE WHEN g.has_target THEN p_sender END,
+            p_kind => g.kind, p_before => g.before, p_count => g.events,
+            p_messages => CASE WHEN cardinality(p_messages) > 1 THEN g.messages ELSE p_messages END,
+            p_due_days => CASE WHEN cardinality(p_due_days) > 1 THEN g.due_days ELSE p_due_days END,
+            p_targets => CASE WHEN g.has_target THEN g.targets END,
+            p_reasons => CASE WHEN cardinality(v_reasons) = 1 THEN v_reasons
+                WHEN g.reason_count = g.events AND g.is_one_reason THEN g.reasons[1:1] WHEN g.reason_count > 0 THEN g.reasons END,
+            p_identities => NULL, p_devices => NULL, p_data => NULL);
     END LOOP;
 END $$;
 

@@ -12,9 +12,12 @@ BEGIN
         PERFORM FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message FOR NO KEY UPDATE;
     END IF;
     RETURN gateway.record_outcomes(
-        p_tenant, p_message, p_no, p_epoch, p_owner, p_done, p_disposition, p_after, p_counts, NULL, NULL, true, p_targets,
-        p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports, p_transport_ids, p_certain, p_attempts, p_sent,
-        p_bytes, p_reduced, NULL, NULL);
+        p_tenant => p_tenant, p_message => p_message, p_no => p_no, p_epoch => p_epoch, p_owner => p_owner, p_done => p_done,
+        p_disposition => p_disposition, p_after => p_after, p_counts => p_counts, p_held => NULL, p_dead => NULL, p_settles => true,
+        p_targets => p_targets, p_identities => p_identities, p_devices => p_devices, p_users => p_users, p_addresses => p_addresses,
+        p_states => p_states, p_reasons => p_reasons, p_transports => p_transports, p_transport_ids => p_transport_ids,
+        p_certain => p_certain, p_attempts => p_attempts, p_sent => p_sent, p_bytes => p_bytes, p_reduced => p_reduced,
+        p_groups => NULL, p_inbox => NULL);
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.record_slice FROM PUBLIC, gateway_call, gateway_engine;

@@ -17,8 +17,10 @@ DECLARE
 BEGIN
     IF p_keeps_owner THEN PERFORM gateway.expect_owner(p_tenant, p_app, p_vendor, p_key, p_token, p_user); END IF;
     SELECT * INTO r FROM gateway.register_identity(
-        p_tenant, p_app, p_vendor, p_key, p_identity, p_device, p_platform, p_environment, p_token, p_user, p_name, p_phone,
-        p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves, p_client);
+        p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_key => p_key, p_identity => p_identity, p_device => p_device,
+        p_platform => p_platform, p_environment => p_environment, p_token => p_token, p_user => p_user, p_name => p_name,
+        p_phone => p_phone, p_raw_phone => p_raw_phone, p_replaces_phone => p_replaces_phone, p_attributes => p_attributes,
+        p_at => p_at, p_assurance => p_assurance, p_moves => p_moves, p_client => p_client);
     v_kinds := array_fill('replaced'::text, ARRAY[cardinality(r.replaced)]);
     v_identities := r.replaced;
     v_devices := array_fill(NULL::uuid, ARRAY[cardinality(r.replaced)]);

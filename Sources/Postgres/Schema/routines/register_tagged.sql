@@ -10,8 +10,10 @@ DECLARE
     r record;
 BEGIN
     SELECT * INTO r FROM gateway.register_noted(
-        p_tenant, p_app, p_vendor, p_key, p_identity, p_device, p_platform, p_environment, p_token, p_user, p_name, p_phone,
-        p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves, p_client, p_keeps_owner);
+        p_tenant => p_tenant, p_app => p_app, p_vendor => p_vendor, p_key => p_key, p_identity => p_identity, p_device => p_device,
+        p_platform => p_platform, p_environment => p_environment, p_token => p_token, p_user => p_user, p_name => p_name,
+        p_phone => p_phone, p_raw_phone => p_raw_phone, p_replaces_phone => p_replaces_phone, p_attributes => p_attributes,
+        p_at => p_at, p_assurance => p_assurance, p_moves => p_moves, p_client => p_client, p_keeps_owner => p_keeps_owner);
     PERFORM gateway.set_tags(p_tenant, r.identity_id, p_tags);
     RETURN QUERY SELECT r.identity_id, r.device_id, r.platform, r.was_active, r.replaced;
 END $$;

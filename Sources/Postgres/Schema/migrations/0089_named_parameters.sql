@@ -1,0 +1,4 @@
+-- Routines that call another one with more than twelve parameters name them (`append_changes`, `find_history`, `import_each`, `import_identities`, `import_rows`,
+-- `keep_users`, `log_events`, `record_slice`, `register_noted`, `register_tagged`, `register_timed`). Their results are the same.
+-- Oldest program: 39
+-- Routines: cab66ccab9924b32
