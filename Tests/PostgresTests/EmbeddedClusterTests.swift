@@ -160,7 +160,7 @@ import Testing
         let orphan = try await startAndDie()
         #expect(kill(orphan, 0) == 0)
         let successor = try await start(directory)
-        #expect(successor.wasAdopted && successor.processID == orphan)
+        #expect(successor.origin == .adopted && successor.processID == orphan)
         #expect(try await connect(successor).query("SELECT 1 AS n").only().int("n") == 1)
         try await successor.stop()
         #expect(Postmaster.running(in: "\(directory)/data") == nil)
@@ -173,7 +173,7 @@ import Testing
         var options = EmbeddedClusterOptions()
         options.maximumConnections = 31
         let successor = try await start(directory, options)
-        #expect(!successor.wasAdopted && successor.processID != orphan)
+        #expect(successor.origin != .adopted && successor.processID != orphan)
         #expect(
             try await connect(successor).query("SELECT current_setting('max_connections') AS v").only().text("v")
                 == "31"
@@ -195,7 +195,7 @@ import Testing
             try? FileManager.default.copyItem(atPath: rules, toPath: copy)
         }
         #expect(try String(contentsOfFile: copy, encoding: .utf8) == "local all all trust\n")
-        #expect(!successor.wasAdopted && successor.processID != orphan)
+        #expect(successor.origin != .adopted && successor.processID != orphan)
         #expect(try String(contentsOfFile: rules, encoding: .utf8) == "local all all peer map=gateway\n")
         try await successor.stop()
     }

@@ -14,10 +14,7 @@ package final class EmbeddedCluster: Sendable {
     /// The database of the gateway.
     package static let databaseName = "gateway"
 
-    private let origin: ClusterStarter.Origin
-
-    /// True when a running server was adopted instead of started.
-    package var wasAdopted: Bool { origin == .adopted }
+    let origin: ClusterStarter.Origin
 
     /// True when this start made the data.
     package var wasCreated: Bool { origin == .created }

@@ -91,10 +91,6 @@ package enum SignInTexts {
     )
     package static let changed = Text(ko: "변경했습니다.", en: "Changed.")
     package static let accepted = Text(ko: "계정이 준비되었습니다. 로그인하세요.", en: "The account is ready. Sign in.")
-    package static let fileAgain = Text(
-        ko: "비밀번호를 먼저 다시 입력한 다음 파일을 다시 선택하세요.",
-        en: "Enter your password again first, and then choose the file again."
-    )
 
     package static func blocked(_ seconds: Int) -> Text {
         let minutes = (seconds + 59) / 60

@@ -58,7 +58,6 @@ enum OverviewText {
     // MARK: The sentence
 
     static let normal = Text(ko: "모든 시스템이 정상입니다. ", en: "All systems normal. ")
-    static let queueEmpty = Text(ko: "대기열은 비어 있습니다.", en: "the queue is empty.")
     static let queueUnknown = Text(
         ko: "대기열 상태를 확인할 수 없습니다.",
         en: "The state of the queue is unknown."
