@@ -83,8 +83,14 @@ struct BodyValueTests {
                 timeout: .seconds(30)
             )
         }
-        // The lock is taken within a fraction of this time.
-        try await Task.sleep(for: .milliseconds(300))
+        try await eventually("the table is locked") {
+            try await world.value(
+                """
+                SELECT count(*)::text AS value FROM pg_locks
+                WHERE relation = 'gateway.identity'::regclass AND mode = 'AccessExclusiveLock' AND granted
+                """
+            ) == "1"
+        }
         let value = try await body()
         try await hold.value
         await holder.close()

@@ -145,7 +145,7 @@ import Testing
         )
         try #require(applied.status == 0, "\(applied.log)")
         try await eventually("the upstream is opened") { try world.gatewayLog().contains("upstream opened") }
-        // All calls follow new rules within a second. A call that asks for it would move the stub's clock.
-        try await Task.sleep(for: .milliseconds(1500))
+        // A call that asks for the rules would move the stub's clock.
+        try await world.readProvisioningAgain()
     }
 }

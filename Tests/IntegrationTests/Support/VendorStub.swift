@@ -113,8 +113,19 @@ extension World {
         }
         let status = put?.status ?? 0
         try #require(status == 200 || status == 201, "\(put?.text ?? "")", sourceLocation: sourceLocation)
-        // All calls follow new rules within a second.
-        try await Task.sleep(for: .milliseconds(1500))
+        try await readProvisioningAgain(sourceLocation: sourceLocation)
+    }
+
+    /// Makes the gateway read the provisioning and the rules again (SIGHUP), and returns when every further call follows them. Without it, calls follow
+    /// within a second.
+    func readProvisioningAgain(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let line = "provisioning read again"
+        let process = try #require(gateway, sourceLocation: sourceLocation)
+        let before = try gatewayLog().components(separatedBy: line).count
+        Glibc.kill(process.processID, SIGHUP)
+        try await eventually("the gateway has read the provisioning again", sourceLocation: sourceLocation) {
+            try gatewayLog().components(separatedBy: line).count > before
+        }
     }
 
     /// The deliveries of a message as `state transport reason`, in the order of the device keys.

@@ -132,5 +132,8 @@ package enum TestCluster {
         else { return }
         kill(process, SIGQUIT)
         for _ in 0..<400 where FileManager.default.fileExists(atPath: "/proc/\(process)/cwd") { usleep(5000) }
+        if FileManager.default.fileExists(atPath: "/proc/\(process)/cwd") {
+            print("TestCluster: PostgreSQL (process \(process)) of \(data) has not ended within two seconds")
+        }
     }
 }
