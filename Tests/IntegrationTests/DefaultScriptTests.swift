@@ -188,7 +188,7 @@ struct DefaultScriptTests {
     private func on(_ body: (World) async throws -> Void) async throws {
         try await World.with { world in
             _ = try await world.apply()
-            do { try await body(world) } catch let skip as PythonClient.Skip { try Test.cancel("\(skip.reason)") }
+            do { try await body(world) } catch let skip as PythonClient.Skip { try World.lacks(skip.reason) }
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
 /// generated client.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct NativeContractTests {
-    /// Runs `body` against a gateway. If the machine lacks a requirement, the test is skipped with the reason.
+    /// Runs `body` against a gateway. If the machine lacks a requirement, the test is skipped with the reason, or fails with it (`World.lacks`).
     private func withWorld(_ body: (World) async throws -> Void) async throws {
         let world = try World()
         var skipped: String?
@@ -29,7 +29,7 @@ struct NativeContractTests {
             Issue.record(error)
         }
         await world.close()
-        if let skipped { try Test.cancel("\(skipped)") }
+        if let skipped { try World.lacks(skipped) }
     }
 
     private func key(_ world: World, _ scopes: String) async throws -> String {

@@ -12,12 +12,13 @@ extension NotificationHubsTests {
 extension NotificationHubsTests.Clients {
     private var hubs: NotificationHubsTests { NotificationHubsTests() }
 
-    /// Runs `body` against the suite's gateway. If the machine lacks a requirement, the test is skipped with the reason.
+    /// Runs `body` against the suite's gateway. If the machine lacks a requirement, the test is skipped with the reason,
+    /// or fails with it (`World.lacks`).
     private func withHub(_ body: (World) async throws -> Void) async throws {
         do {
             try await body(SharedWorld.current)
         } catch let skip as PythonClient.Skip {
-            try Test.cancel("\(skip.reason)")
+            try World.lacks(skip.reason)
         }
     }
 
