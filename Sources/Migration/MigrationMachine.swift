@@ -42,7 +42,7 @@ package enum MigrationOrder: Sendable, Hashable {
     case start
     case advance
     case pause
-    /// Continues a paused or halted step, or the step that a rollback left. Its clock begins anew.
+    /// Continues a paused or halted step, or the step that a rollback left. Its clock starts again at zero.
     case resume
     case rollback(isFull: Bool)
     case complete
@@ -60,7 +60,7 @@ package struct MigrationChange: Sendable, Hashable {
 /// Decides about a migration from its plan, its state and the figures. Pure: whoever runs it stores the state, the rules and the note in one transaction.
 package struct MigrationMachine: Sendable {
     /// A failure must persist: two evaluations find it, and none in between finds a success. An evaluation with too few samples in between is not a success:
-    /// otherwise a fault whose samples are missing now and then would never stop a migration.
+    /// otherwise a fault whose samples are sometimes missing would never stop a migration.
     package static let failureLimit = 2
 
     /// Why a decision has no effect.

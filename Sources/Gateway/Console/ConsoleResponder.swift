@@ -42,7 +42,7 @@ package final class ConsoleResponder: HTTPResponder {
         let own = ConsoleRequest(request, context, origin: origin ?? "", now: parts.clock.now())
         var response = await answer(own, isAcceptable: origin != nil)
         note(response, own)
-        // The tokens of forms are spelled anew in each page, so its length says nothing about them.
+        // The tokens of forms are spelled anew in each page, so the length of a compressed page reveals nothing about them.
         if Self.isText(response) { response = BodyCompressor.compressed(response, for: request.headers) }
         if let page = own.timing.page {
             if Self.isPage(response) { response = await timed(response, own.timing) }

@@ -231,7 +231,7 @@ package struct Database: Sendable {
     /// - Throws: `MasterKeyError`, `StoreError`.
     package func keyRing(_ configuration: GatewayConfiguration) async throws -> KeyRing {
         let directory = PostgresDirectory(call: call, engine: engine)
-        // A restored database names its key: a new one would be of no use, and in the way of the file that belongs there.
+        // A restored database names its key: a new one would open nothing, and would take the place of the right file.
         var isNew = isEmbedded
         if isNew { isNew = try await directory.masterKey() == nil }
         let ring = try await configuration.masterKeySource.ring(createIfMissing: isNew)

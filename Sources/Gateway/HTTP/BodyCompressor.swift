@@ -7,7 +7,7 @@ import NIOHTTPCompression
 
 /// Compresses the body of an answer with gzip for callers that accept it: a body of known length as a whole, a stream part by part.
 ///
-/// Not for answers that contain a secret next to a text of the caller: their lengths would tell about the secret.
+/// Not for answers that contain a secret next to a text of the caller: their lengths would reveal parts of the secret.
 package enum BodyCompressor {
     /// 1 KiB: a shorter answer fits in one packet, and compressing it costs more than it saves.
     package static let minimumBytes = 1024

@@ -130,7 +130,7 @@ package final class KeyRing: Sendable {
         return opened.secret
     }
 
-    /// The secret and the id of the key that sealed it; nil when no key of the ring did. The tag of AES-GCM tells.
+    /// The secret and the id of the key that sealed it; nil when no key of the ring did. The tag of AES-GCM decides.
     package func opened(_ sealed: [UInt8], context: String) -> (secret: [UInt8], key: String)? {
         let (keys, current) = state.withLockedValue { ($0.keys, $0.current) }
         for key in [current] + keys.reversed().filter({ $0.id != current.id }) {

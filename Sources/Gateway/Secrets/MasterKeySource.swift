@@ -57,7 +57,7 @@ package enum MasterKeySource: Sendable, Hashable {
     }
 }
 
-/// A line of the key file that is meant as a key.
+/// A line of the key file that should be a key.
 struct KeyLine {
     var form: MasterKey.Form
     var hex: String

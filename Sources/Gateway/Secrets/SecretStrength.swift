@@ -14,7 +14,8 @@ package enum SecretStrength {
         return "the secret is too easy to guess: use a random one, for example of `openssl rand -hex 24`"
     }
 
-    /// The number of characters that do not continue a run or a sequence (`aaa`, `123`, `cba`), times the bits that tell the characters in use apart. A common word
+    /// The number of characters that do not continue a run or a sequence (`aaa`, `123`, `cba`), times the bits that distinguish the characters in use. A common
+    /// word
     /// counts as two characters, about 8 bits.
     static func estimatedBits(_ secret: String) -> Double {
         let bytes = Array(secret.utf8)

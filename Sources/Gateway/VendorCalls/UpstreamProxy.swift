@@ -31,7 +31,7 @@ final class UpstreamProxy: Sendable {
 
     /// The name of a gateway in `Via`: the same on all nodes, because it is derived from the root secret, which they share and which no rotation changes.
     static func name(_ keyRing: KeyRing) -> String {
-        // 8 bytes: enough to tell the gateways of one path apart, and nothing about the secret.
+        // 8 bytes: enough to distinguish the gateways of one path, and they reveal nothing about the secret.
         "push-gateway-" + HexCoding.encode(Array(SHA256.hash(data: keyRing.derived("name in Via")).prefix(8)))
     }
 

@@ -1,4 +1,4 @@
-/// Decides when a node counts events, and of which tenant. Deliveries come first: while slices wait, it counts only now and then.
+/// Decides when a node counts events, and of which tenant. Deliveries come first: while slices wait, it counts only every ten seconds.
 ///
 /// One per node. The caller looks for work, passes what it found to `looked`, acts as it says, and looks again.
 package struct EventReaderMachine: Sendable {

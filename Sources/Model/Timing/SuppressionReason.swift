@@ -18,7 +18,7 @@ package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
     case frequencyCap
     /// A delivery rule of the app sends nothing to it (`paths: [none]`).
     case routed
-    /// The upstream pushes to all devices of the user, and another target of the same message stands for this one.
+    /// The upstream pushes to all devices of the user, and the call for another target of the same message reaches this one.
     case sameUser
     /// The device was sent a message with the same text, which came before through another entry point (`duplicateGuard`).
     case crossVendorDuplicate

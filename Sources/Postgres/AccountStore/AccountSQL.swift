@@ -176,7 +176,7 @@ enum SessionSQL {
     )
 
     /// Counts an attempt before it is checked, so that attempts at the same time are counted too. No row: the subject is blocked. `$2` failures are free; each
-    /// further one blocks twice as long, from 30 seconds to an hour. A day without failures begins anew.
+    /// further one blocks twice as long, from 30 seconds to an hour. After a day without failures, the count starts at zero.
     static let attempt = StoreSQL.global(
         """
         INSERT INTO gateway.account_attempt AS a (subject, failures, failed_at, blocked_until) VALUES ($1, 1, now(), now())

@@ -58,7 +58,7 @@ final class EncryptedWriter {
     }
 }
 
-/// Reads an encrypted backup, chunk by chunk. It holds two of them: only what follows tells whether a chunk is the last one.
+/// Reads an encrypted backup, chunk by chunk. It holds two of them: only the following bytes show whether a chunk is the last one.
 final class EncryptedReader {
     private let path: String
     private let file: FileHandle

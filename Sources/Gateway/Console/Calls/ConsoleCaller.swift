@@ -20,7 +20,8 @@ struct ConsoleCaller: Sendable {
 
     var actor: AuditActor { .account(session.name, in: CallID.current) }
 
-    /// Whether the account may open or send something. `isOwn`: also if only an author's own messages are meant; the call then checks the message.
+    /// Whether the account may open or send something. `isOwn`: also if the role permits the act for an author's own messages only; the call then checks the
+    /// message.
     func may(_ permission: Permission, isOwn: Bool = false) -> Bool {
         guard isMember else { return permission == .platform && account.isPlatform }
         return account.may(permission) || isOwn && permission == .operate && account.role == .author

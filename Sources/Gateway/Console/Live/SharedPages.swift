@@ -31,7 +31,7 @@ final class SharedPages: Sendable {
         }
     }
 
-    /// Notes how long a page took. One that nobody has open any longer does not count.
+    /// Notes how long a page took. A page that no browser has open any longer does not count.
     func note(_ key: PageKey, _ spent: Duration) {
         entries.withLockedValue { entries in
             guard var entry = entries[key] else { return }

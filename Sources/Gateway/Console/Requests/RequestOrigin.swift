@@ -6,7 +6,7 @@ import Model
 package enum RequestOrigin {
     private static let site = HTTPField.Name("Sec-Fetch-Site")
 
-    /// Browsers state both headers with each POST. A request with neither is not a browser's, and has no business here.
+    /// Browsers state both headers with each POST. A request with neither is not from a browser, and is refused.
     package static func isOwn(_ headers: HTTPFields, authority: String?) -> Bool {
         let site = site.flatMap { headers[$0] }
         if let site, site != "same-origin" { return false }

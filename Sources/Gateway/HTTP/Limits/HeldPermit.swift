@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// The permit for one of a limited number of streams, calls or bodies. It is released once: when its holder says so, at the latest when nobody holds it.
+/// The permit for one of a limited number of streams, calls or bodies. It is released once: when its holder releases it, at the latest when nothing refers to
+/// it.
 package final class HeldPermit: Sendable {
     private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
 

@@ -56,7 +56,7 @@ enum DeliverySQL {
         """
     )
 
-    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the count of lapses begins anew. A lease that
+    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the count of lapses starts at zero. A lease that
     /// lapsed may have pushed, which counts as an attempt. A slice of which nothing was tried gets the rules of its next lease, as in `return_route`.
     static let release = StoreSQL.tenant(
         """

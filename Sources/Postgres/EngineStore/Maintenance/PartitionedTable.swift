@@ -14,7 +14,7 @@ struct PartitionedTable: Sendable {
     var make: @Sendable (_ day: Int32) -> Statement
     /// Drops partitions that end before a day, and returns 0 when there are none.
     var drop: @Sendable (_ day: Int32, _ policies: [RetentionPolicy], _ now: Timestamp) -> Statement
-    /// Notes for a tenant, before partitions are dropped, the first day that stays; nil: nobody needs to know.
+    /// Notes for a tenant, before partitions are dropped, the first day that stays; nil: nothing is noted.
     var note: (@Sendable (_ tenant: TenantID, _ day: Int32) -> Statement)?
     /// The weeks of the rows in the default partition, which have no partition yet; nil: rows stay there.
     var defaultWeeks: (@Sendable () -> Statement)?

@@ -44,7 +44,7 @@ extension PostgresMaintenance {
     }
 
     /// Notes for each tenant, before partitions are dropped, that only the days from `day` on are whole. Returns false if that failed: then no partition may
-    /// be dropped, because a recount would take its days for whole.
+    /// be dropped, because a recount would treat its days as complete.
     func note(
         _ table: PartitionedTable,
         from day: Int32,

@@ -13,7 +13,7 @@ struct Sweep: Sendable {
     /// The column of the function's row for the report; `count` is compared with the limit.
     var amount: ColumnReference = "count"
     /// Notes in the same transaction what may have been removed; after the statement, because `counter_fold` follows messages and deliveries in the order of
-    /// locks. Nil: nobody needs to know.
+    /// locks. Nil: nothing is noted.
     var note: Statement?
 }
 

@@ -9,7 +9,7 @@ extension PostgresKeyStore {
     private static let lineageLimit = 64
 
     /// Whether one caller can have acted as both actors: one of them made the other's key or a secret of it, or the same key or account did that for
-    /// both, directly or through other keys. Also true if there are too many of them to tell. Commands and provisioning files do not count: whoever runs
+    /// both, directly or through other keys. Also true if there are too many of them to follow. Commands and provisioning files do not count: whoever runs
     /// them can do everything.
     ///
     /// - Throws: `StoreError`.

@@ -2,7 +2,7 @@ package import Model
 package import PostgresClient
 package import Store
 
-/// The versions of the rules of apps. They are only inserted; the provisioning file's are by `PostgresProvisioningStore`.
+/// The versions of the rules of apps. Versions are only inserted. `PostgresProvisioningStore` inserts those of a provisioning file.
 package struct PostgresRouteStore: Sendable {
     private let engine: PostgresPool
 

@@ -44,7 +44,7 @@ package struct TableLock: Sendable, Hashable {
 /// It reads the statements that migrations consist of, also those inside of `DO`. A statement that it does not know locks nothing; `LockForecastTests` compares
 /// the prediction with the locks that each migration takes.
 package enum LockForecast {
-    /// The strongest lock of each table, the strongest first. Tables that the SQL creates are left out, because nobody else uses them.
+    /// The strongest lock of each table, the strongest first. Tables that the SQL creates are left out, because no other session uses them.
     package static func locks(of sql: String) -> [TableLock] {
         let text = sql.split(separator: "\n", omittingEmptySubsequences: false)
             .map(uncommented).joined(separator: "\n")

@@ -39,7 +39,8 @@ struct KeyFacts: Sendable {
             ? .tag(.info, words(KeysText.rotating)) : .tag(.ok, words(KeysText.valid))
     }
 
-    /// The rule of the sentence: ends within two weeks, expired, an open key that administers, unused for 90 days. Nil: nothing to do.
+    /// The problem of a key that the page states: it ends within two weeks, has expired, administers from every network, or was not used for 90 days. Nil:
+    /// none.
     func problem(_ words: Wording) -> (urgency: Int, sentence: Sentence)? {
         let link = Link(name, Link.path("keys", name))
         func found(_ urgency: Int, _ mark: Mark, _ text: Text) -> (urgency: Int, sentence: Sentence) {
