@@ -154,6 +154,30 @@ struct RouteVersionTests {
         }
     }
 
+    // docs/routing.md#rollouts: a member at one node is a member at every other one.
+    @Test func twoNodesTakeTheSameMembers() async throws {
+        try await NativeStage.on { stage in
+            let rollout: JSON = ["percent": 30, "by": "user", "salt": "spring"]
+            let rules: JSON = ["deliveries": [["rollout": rollout, "paths": ["none"]], ["paths": ["apns"]]]]
+            let put = try await stage.native(.PUT, Self.path, rules, ifMatch: "\"0\"")
+            try #require(put.status == 200, "\(put.text)")
+            let users = (0..<100).map { "u\($0)" }
+            let question: JSON = ["vendor": "braze", "users": .array(users.map { .string($0) })]
+            let buckets = users.map { Rollout.bucket(of: $0, salt: "spring") }
+            // 30 % of 2³², rounded down.
+            let members = buckets.map { $0 < 1_288_490_188 }
+            let wanted = buckets.map { Int64($0) }
+            #expect((20...40).contains(members.count { $0 }))
+            for node in 0..<2 {
+                let answer = try await stage.native(.POST, Self.path + "/test", question, node: node)
+                let deliveries = answer.json?["deliveries"]?.array ?? []
+                let found: [Int64] = deliveries.map { $0["bucket"]?.int ?? -1 }
+                let taken: [Bool] = deliveries.map { $0["paths"] == ["none"] }
+                #expect(found == wanted && taken == members, "node \(node): \(answer.text)")
+            }
+        }
+    }
+
     @Test func anUpstreamThatRulesNameIsNeitherRemovedNorChanged() async throws {
         try await NativeStage.on { stage in
             let upmc: JSON = ["kind": "upstream-upmc", "url": "https://push.example.com"]

@@ -1,6 +1,8 @@
+import Foundation
 import Model
 import ProgramSupport
 import Routing
+import TestKit
 import Testing
 
 /// Which users and devices a percentage takes.
@@ -28,13 +30,48 @@ import Testing
         #expect(buckets == own)
     }
 
+    /// 50,000 keys in a test run, 1,000,000 in a long one (`LONG=1 scripts/test`). The bytes of each key are a file, because a process for each key takes too long.
+    @Test func aShellPrintsTheSameBucketsOfManyKeys() async throws {
+        let count = Fuzz.count * 100
+        let folder = "\(ScratchFolder.root)/rollout-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let script = #"""
+            mkdir "$1" && cd "$1" || exit 1
+            first=0
+            while [ "$first" -lt "$2" ]; do
+              n=$first
+              last=$((first + 9999))
+              [ "$last" -lt "$2" ] || last=$(($2 - 1))
+              while [ "$n" -le "$last" ]; do printf "spring\0u$n" > "$n"; n=$((n + 1)); done
+              names=$(seq "$first" "$last")
+              sha256sum $names | cut -c1-8
+              rm $names
+              first=$((last + 1))
+            done
+            """#
+        let ending = try await ChildProgram.run("/bin/sh", ["-c", script, "sh", folder, "\(count)"])
+        try #require(ending.status == 0, "\(ending.errors)")
+        let printed = ending.output.split(separator: "\n")
+        try #require(printed.count == count)
+        for (number, line) in printed.enumerated() {
+            let bucket = Rollout.bucket(of: "u\(number)", salt: "spring")
+            guard UInt32(line, radix: 16) == bucket else {
+                Issue.record("u\(number): \(bucket), and in a shell \(line)")
+                return
+            }
+        }
+    }
+
     // A wrong hash, or a byte of it that is not used, would miss one of these shares by more than 0.2 points.
     @Test func theSharesOfAMillionKeysAreThePercentages() throws {
         let steps = [1, 10, 100, 1000, 2000, 5000, 9999]
         let rollouts = try steps.map { try rollout($0) }
         var counts = [Int](repeating: 0, count: steps.count)
+        var (sum, weighted): (UInt64, UInt64) = (0, 0)
         for number in 0..<1_000_000 {
             let bucket = Rollout.bucket(of: "u\(number)", salt: "spring")
+            sum += UInt64(bucket)
+            weighted += UInt64(number % 1000) * UInt64(bucket)
             // A member of one percentage is a member of every higher one.
             var wasInside = false
             for (place, rollout) in rollouts.enumerated() {
@@ -50,6 +87,8 @@ import Testing
         // The figures of docs/routing.md.
         let documented = [9857, 99_955, 200_103, 499_845]
         #expect(Array(counts[2...5]) == documented)
+        // Those that PostgreSQL computes of the same keys (`RolloutSQLTests`).
+        #expect(sum == 2_147_443_037_914_189 && weighted == 1_072_436_220_531_823_086)
     }
 
     @Test func noneAndAllAreExact() throws {

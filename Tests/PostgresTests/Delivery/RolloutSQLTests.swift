@@ -59,4 +59,30 @@ import Testing
         // Within 0.2 points of 10 %.
         #expect((count / 10 - count / 500...count / 10 + count / 500).contains(members))
     }
+
+    // The documented shares, and two sums, of which one depends on the key of each bucket. `RolloutTests` expects the same of the gateway's own buckets.
+    @Test func aMillionBucketsHaveTheSharesAndSumsOfTheGateway() async throws {
+        let fixture = try await StoreFixture.make()
+        let names = ["one", "ten", "twenty", "fifty", "total", "weighted"]
+        var found = [Int64](repeating: 0, count: names.count)
+        for first in stride(from: 0, to: 1_000_000, by: 100_000) {
+            let statement = Statement(
+                """
+                SELECT count(*) FILTER (WHERE k.bucket < 42949672) AS one, count(*) FILTER (WHERE k.bucket < 429496729) AS ten,
+                    count(*) FILTER (WHERE k.bucket < 858993459) AS twenty, count(*) FILTER (WHERE k.bucket < 2147483648) AS fifty,
+                    sum(k.bucket)::bigint AS total, sum(k.n % 1000 * k.bucket)::bigint AS weighted
+                FROM (
+                    SELECT n, ('x' || encode(
+                        substr(sha256(convert_to($1, 'UTF8') || '\\x00' || convert_to('u' || n, 'UTF8')), 1, 4), 'hex'
+                    ))::bit(32)::bigint & 4294967295 AS bucket
+                    FROM generate_series($2::bigint, $2::bigint + 99999) AS n
+                ) AS k
+                """,
+                [.string("spring"), .int64(Int64(first))]
+            )
+            let row = try await fixture.engine.run(statement, tenant: nil).only()
+            for (place, name) in names.enumerated() { found[place] += try row.int64(name) }
+        }
+        #expect(found == [9857, 99_955, 200_103, 499_845, 2_147_443_037_914_189, 1_072_436_220_531_823_086])
+    }
 }
