@@ -32,7 +32,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="vendorstubs.clients",
         description="Plays the documented flow of a vendor's apps and back ends, and writes each call with its raw answer as one JSON line.",
-        epilog=f"Headers that are left out of the answers, because they describe the way and not the answer: {', '.join(sorted(LEFT_OUT))}. Against a stub "
+        epilog=f"Headers of one connection are left out of the answers: {', '.join(sorted(LEFT_OUT))}. `Date` has no value there. Against a stub "
         "that was started with the same --seed and --time, two runs of a script write equal answers.",
     )
     parser.add_argument("vendor", choices=VENDORS)
