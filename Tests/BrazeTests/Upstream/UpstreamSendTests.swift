@@ -81,6 +81,17 @@ struct UpstreamSendTests {
 
     private func read(_ call: UpstreamCall) throws -> Submission { try OldBraze.submission(call.request) }
 
+    /// docs/contracts/braze.md#5.5, docs/contracts/braze.md#6.1
+    @Test func theCorpusHasEveryDocumentedField() throws {
+        let page = try ContractPage("braze")
+        let fields = (page.rows(of: "5.5") + page.rows(of: "6.1")).map { $0.filter { !$0.isWhitespace } }
+        let corpus = try Self.documented().map { String(decoding: $0.body, as: UTF8.self) }.joined()
+        #expect(fields.count > 25)
+        // The first is refused. The second is not kept, which docs/vendors/braze.md states.
+        let missing = Set(fields.filter { !corpus.contains("\"\($0)\"") })
+        #expect(missing == ["buttons", "override_frequency_capping"])
+    }
+
     @Test func readingACallGivesItsMessage() throws {
         let corpus = try Self.documented()
         #expect(corpus.count == 27)

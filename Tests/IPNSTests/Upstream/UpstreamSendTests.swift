@@ -77,6 +77,16 @@ struct UpstreamSendTests {
         ["ALERT": "a", "SEND_TYPE": "R", "RESV_DATE": "20300115090000"],
     ]
 
+    // docs/contracts/ipns.md#2.11
+    @Test func theFormsHaveEveryDocumentedField() throws {
+        let documented = try ContractPage("ipns").rows(of: "2.11")
+        var used: Set<String> = []
+        for form in Self.forms + (try Fixture.calls("send.txt").map(\.request)) {
+            used.formUnion(form.object?.keys ?? [])
+        }
+        #expect(documented.count > 10 && Set(documented).subtracting(used).isEmpty)
+    }
+
     @Test(arguments: forms)
     func theContentOfADocumentedSendSurvives(_ form: JSON) throws {
         var body = keyed(form)

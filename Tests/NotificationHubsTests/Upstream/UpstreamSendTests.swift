@@ -37,6 +37,16 @@ struct UpstreamSendTests {
         return (submission.content, submission.collapseID)
     }
 
+    /// docs/contracts/notificationhubs.md#7
+    @Test func theCorpusHasEveryDocumentedHeader() throws {
+        let names = try ContractPage("notificationhubs").rows(of: "7").map { $0.lowercased() }
+        let used = Set(try Self.documented().flatMap { $0.headers.map(\.name.canonicalName) })
+        let missing = names.filter { name in
+            !used.contains { name.hasSuffix("*") ? $0.hasPrefix(name.dropLast()) : $0 == name }
+        }
+        #expect(names.count == 5 && missing.isEmpty, "\(missing)")
+    }
+
     @Test func readingACallGivesItsMessage() throws {
         let corpus = try Self.documented()
         #expect(corpus.count == 13)

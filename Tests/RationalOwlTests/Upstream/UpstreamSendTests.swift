@@ -59,6 +59,17 @@ struct UpstreamSendTests {
         "sendByPhoneNumber/everything.request.json", "sendByDeviceID/devices.request.json",
     ]
 
+    // docs/contracts/rationalowl.md#8.3
+    @Test func theDocumentedSendsHaveEveryField() throws {
+        let names = try ContractPage("rationalowl").rows(of: "8.3").compactMap { name in
+            name.split(separator: ".").last.map { "\"\($0)\"" }
+        }
+        let sends = try Self.sends.map { String(decoding: try Mount.documented($0).body, as: UTF8.self) }.joined()
+        #expect(names.count > 12)
+        // The two forms of an urgent message, which no example has: `anUrgentMessageStaysUrgent`.
+        #expect(Set(names.filter { !sends.contains($0) }) == [#""type""#, #""u""#])
+    }
+
     @Test(arguments: sends)
     func theContentOfADocumentedSendSurvives(_ fixture: String) throws {
         var request = try Mount.documented(fixture)
@@ -105,11 +116,11 @@ struct UpstreamSendTests {
         #expect(try JSONParser.parse(plain.request.body)["ip"] == "0.0.0.0")
     }
 
-    @Test func anUrgentMessageStaysUrgent() throws {
+    @Test(arguments: [#""u":1"#, #""type":2"#]) func anUrgentMessageStaysUrgent(_ field: String) throws {
         let sent = try Self.submission(
             Mount.request(
                 "/msgClient/sendMsgByDeviceId",
-                body: Array(#"{"rId":"R","aId":"A","msg":{"body":"b","u":1},"dest":{"t":1}}"#.utf8)
+                body: Array(#"{"rId":"R","aId":"A","msg":{"body":"b",\#(field)},"dest":{"t":1}}"#.utf8)
             )
         )
         #expect(sent.content.isUrgent)

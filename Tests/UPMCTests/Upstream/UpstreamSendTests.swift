@@ -114,15 +114,32 @@ struct UpstreamSendTests {
         "MESSAGE=m&PUSH_FAIL_SMS_SEND=Y&SMS_READ_WAIT_MINUTE=5",
         "MESSAGE=m&PUSH_FAIL_SMS_SEND=N&SMS_READ_WAIT_MINUTE=0",
         "MESSAGE=m&RESERVEDATE=20160415%20000000&SPLIT_MSG_CNT=100&DELAY_SECOND=1",
+        "MESSAGE=m&REQ_PSIDS=%5B%22\(token(1))%22%5D",
+        // Without effect: only the answer repeats the first two.
+        "MESSAGE=m&CUST_KEY=k&CUST_VAR1=v&SEND_TIME_LIMIT=10",
     ]
+    /// The calls and audiences with which each form is sent.
+    private static let endings = [
+        (name: "rcv_register_message", form: "&TYPE=E&CUID=hong"),
+        (name: "rcv_register_message", form: "&TYPE=S&CUID=hong"),
+        (name: "rcv_register_groupmessage", form: "&TYPE=A&GROUPSEQ="),
+        (name: "rcv_register_groupmessage", form: "&TYPE=G&GROUPSEQ=12"),
+    ]
+
+    // docs/contracts/upmc.md#1.9.1
+    @Test func theFormsHaveEveryDocumentedParameter() throws {
+        let documented = try ContractPage("upmc").rows(of: "1.9.1").filter { $0.first?.isUppercase ?? false }
+        let pairs = (Self.forms + Self.endings.map { $0.form }).flatMap { $0.split(separator: "&") }
+        let used = Set(pairs.map { String($0.prefix { $0 != "=" }) })
+        #expect(documented.count > 20)
+        // All calls have the name of the app.
+        #expect(Set(documented).subtracting(used) == ["APP_ID"])
+    }
 
     @Test(arguments: forms, ["3.0", "4.0", "4.0EE", "5.1"])
     func theContentOfADocumentedSendSurvives(_ form: String, _ version: String) throws {
         let settings = Mount.settings(version)
-        for (name, ending) in [
-            ("rcv_register_message", "&TYPE=E&CUID=hong"), ("rcv_register_groupmessage", "&TYPE=A&GROUPSEQ="),
-            ("rcv_register_groupmessage", "&TYPE=G&GROUPSEQ=12"),
-        ] {
+        for (name, ending) in Self.endings {
             // The contract requires the codes of service and sender.
             let service = form.contains("SERVICECODE") ? "" : "&SERVICECODE=ALL"
             let call = Mount.call(name, "APP_ID=com.example.app&\(form)\(ending)\(service)")
