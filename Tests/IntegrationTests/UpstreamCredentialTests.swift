@@ -99,6 +99,8 @@ import Testing
                 #expect(open.log.contains("answers over HTTP/1.1 with status"), "\(open.log)")
                 #expect(open.log.contains("no connection: check address"), "TLS to a port without it: \(open.log)")
                 #expect(!open.log.contains(Self.secret))
+                // Without effect at the vendor. The other upstream is not reached.
+                #expect(receiver.methods == ["HEAD"])
             }
         }
     }

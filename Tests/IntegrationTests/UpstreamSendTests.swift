@@ -27,6 +27,15 @@ import Testing
         try await braze.call("/messages/send", body(users, text))
     }
 
+    /// `message show --device` prints these parts of the delivery that left through the upstream.
+    private func prints(_ parts: [String], _ message: String, _ world: World) async throws {
+        let device = try await world.value(
+            "SELECT d.device_id::text AS value FROM gateway.delivery d WHERE d.transport = 'upstream:old'"
+        )
+        let shown = try await world.command(["message", "show", message, "--tenant", "acme", "--device", device])
+        for part in parts + ["upstream:old"] { #expect(shown.log.contains(part), "\(part): \(shown.log)") }
+    }
+
     @Test func aSendToMixedUsersIsDividedBetweenBothSides() async throws {
         try await World.with(serveArguments: ["--upstream-allow", "127.0.0.0/8"]) { world in
             try #require(try await world.apply().status == 0)
@@ -94,6 +103,12 @@ import Testing
                 _ = try await braze.push(1, count: 2)
                 #expect(try await vendor.calls(to: "/messages/send").count == 2)
                 for device in [2, 3] { #expect(try await braze.pushes(device).isEmpty) }
+                // Later rules do not change how it was routed.
+                try await world.rule(["deliveries": [["paths": ["apns"]]]], after: 1)
+                let later = try await world.native("GET", "/v1/messages/\(message)/deliveries/\(target)")
+                #expect(later.json?["explanation"]?["rules"] == rules, "\(later.text)")
+                let reference = try #require(trace?["reference"]?.string)
+                try await prints(["version 1, deliveries[1], bucket 3338875603: old", reference], message, world)
             }
         }
     }

@@ -20,6 +20,7 @@ final class CallbackReceiver: Sendable {
         var refusals: Int
         var accepted: [Received] = []
         var attempts = 0
+        var methods: [String] = []
     }
 
     private static let signature = HTTPField.Name("X-Gateway-Signature")
@@ -31,11 +32,14 @@ final class CallbackReceiver: Sendable {
 
     var accepted: [Received] { state.withLockedValue { $0.accepted } }
     var attempts: Int { state.withLockedValue { $0.attempts } }
+    /// The methods of all calls, in their order.
+    var methods: [String] { state.withLockedValue { $0.methods } }
 
     /// Serves on a port while `body` runs. `body` gets the port.
     func serving(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let responder = CallbackResponder<BasicRequestContext> { request, _ in
             var request = request
+            self.state.withLockedValue { $0.methods.append(request.method.rawValue) }
             let buffer = try await request.collectBody(upTo: 1 << 20)
             return self.take(Array(buffer.readableBytesView), Self.signature.flatMap { request.headers[$0] })
         }
