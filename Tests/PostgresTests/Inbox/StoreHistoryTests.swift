@@ -33,10 +33,11 @@ struct StoreHistoryTests {
                     state, sent_at, received_at)
                 SELECT 'acme', day, id, '\(device.identity)', 'shop', 'ipns', '\(device.identity)', '\(device.device)', 'E1',
                     'received', at, at FROM made;
-            ANALYZE gateway.delivery;
-            ANALYZE gateway.message;
             """
         )
+        // Behind the commit: rows that were written in the transaction of an ANALYZE count as changed after it, so that autovacuum analyzes every partition again
+        // while the test measures.
+        try await admin.script("VACUUM (ANALYZE) gateway.delivery, gateway.message")
         await admin.close()
     }
 
@@ -103,9 +104,7 @@ struct StoreHistoryTests {
                 SELECT * FROM gateway.find_history('acme', 'shop', 'ipns', 'D1', NULL, NULL, 'user', 'E1', NULL, '\(from)',
                     \(now.day), \(isRead), 'dbIn', \(looks), \(limit))
                 """
-            // The first call of a connection also reads the catalog.
-            _ = try await admin.query(sql)
-            return try Self.hits(await admin.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) " + sql))
+            return try await Self.leastHits(sql, admin)
         }
         let page = try await looked("NULL", HistoryPage.lookLimit, 50)
         let vain = try await looked("true", HistoryPage.lookLimit, 50)
@@ -149,20 +148,32 @@ struct StoreHistoryTests {
                 \(now.day - Int32(Self.weeks * 7 + 7)),
                 coalesce((SELECT due_day FROM gateway.message WHERE tenant_id = 'acme' AND message_id = '\(from)'), \(now.day)), '\(from)', 50)
             """
-        // The first call of a connection also reads the catalog.
-        _ = try await admin.query(walk)
-        let plan = try await admin.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) " + walk)
+        let hits = try await Self.leastHits(walk, admin)
         await admin.close()
-        return try Self.hits(plan)
+        return hits
     }
 
-    /// The number of memory pages in the first line of a plan.
+    /// The fewest pages of memory that a query reads in four runs on one connection.
+    ///
+    /// The reads of the tables are the same in each run. Reads of the catalog come on top: in the first run, and in each run before which another session has
+    /// changed what the server remembers of a table. Autovacuum does that when it analyzes one, at any moment, and the statistics of one partition are some
+    /// forty pages.
+    private static func leastHits(_ sql: String, _ admin: PostgresConnection) async throws -> Int {
+        var least = Int.max
+        for _ in 0..<4 {
+            let plan = try await admin.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) " + sql)
+            least = min(least, try hits(plan))
+        }
+        return least
+    }
+
+    /// The number of memory pages in the first line of a plan that states one.
     private static func hits(_ plan: ResultSet) throws -> Int {
         for row in plan {
             let text = try row.text("QUERY PLAN")
             guard let match = text.firstMatch(of: /shared hit=([0-9]+)(?: read=([0-9]+))?/) else { continue }
             return (Int(match.1) ?? 0) + (match.2.flatMap { Int($0) } ?? 0)
         }
-        return 0
+        throw PostgresError(.unexpectedRowCount)
     }
 }
