@@ -70,10 +70,13 @@ BEGIN
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL
                 WHEN i.identity_id IS NULL THEN CASE WHEN t.holders = 0 THEN 'new' END
                 WHEN p_keeps_owner AND t.holders = 0 AND i.user_id <> coalesce(u.user_id, '') THEN NULL
-                WHEN i.state <> 'active' OR EXISTS (
-                    SELECT FROM gateway.identity o
-                    WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
-                        AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
+                -- The flag is committed with the second identity of a device, and this statement sees both or neither.
+                WHEN i.state <> 'active'
+                    OR (SELECT a.shares_devices FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app)
+                    AND EXISTS (
+                        SELECT FROM gateway.identity o
+                        WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
+                            AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
                 WHEN t.holders = 0 OR t.holders = 1 AND t.own = 1 THEN 'kept'
             END AS way
         FROM unnest(p_keys, p_platforms, p_tokens, p_users, p_phones) WITH ORDINALITY AS u(key, platform, token, user_id, phone, o)

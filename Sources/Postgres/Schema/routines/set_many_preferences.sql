@@ -7,21 +7,23 @@ RETURNS TABLE (count bigint, ordinal bigint)
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
+    -- The identities of the keys, null for a key without one, and whether the preference of one of them differs.
     v_ids uuid[];
+    v_differs boolean;
     v_news uuid[];
     v_devices uuid[];
     v_left_out bigint[] := coalesce(nullif(current_setting('gateway.left_out', true), ''), '{}')::bigint[];
 BEGIN
-    v_ids := ARRAY(
-        SELECT i.identity_id FROM unnest(p_keys) WITH ORDINALITY AS u(key, o)
+    SELECT array_agg(w.id), bool_or(w.accepts <> p_accepts) INTO v_ids, v_differs FROM (
+        SELECT i.identity_id AS id, i.accepts_push AS accepts FROM unnest(p_keys) WITH ORDINALITY AS u(key, o)
         LEFT JOIN LATERAL (
-            SELECT x.identity_id FROM gateway.identity x
+            SELECT x.identity_id, x.accepts_push FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active' OFFSET 0) AS i
             ON u.o <> ALL (v_left_out)
-        ORDER BY u.o);
-    PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) AND i.accepts_push <> p_accepts
-        ORDER BY i.identity_id FOR UPDATE;
-    IF FOUND THEN
+        ORDER BY u.o) AS w;
+    IF v_differs THEN
+        PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) AND i.accepts_push <> p_accepts
+            ORDER BY i.identity_id FOR UPDATE;
         WITH r AS (
             UPDATE gateway.identity i SET accepts_push = p_accepts
                 WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) AND i.accepts_push <> p_accepts

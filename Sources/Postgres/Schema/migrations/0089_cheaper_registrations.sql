@@ -1,4 +1,7 @@
+-- Registrations cost less: `set_many_preferences` looks for each identity once, and `register_many` looks for shared devices only in apps that have some.
+-- `shown_messages` reads the messages of a page by one statement.
+--
 -- Routines that call another one with more than twelve parameters name them (`append_changes`, `find_history`, `import_each`, `import_identities`, `import_rows`,
 -- `keep_users`, `log_events`, `record_slice`, `register_noted`, `register_tagged`, `register_timed`). Their results are the same.
 -- Oldest program: 39
--- Routines: cab66ccab9924b32
+-- Routines: 29c0d4f1930d7c2e
