@@ -71,6 +71,8 @@ extension HTTPClient.Configuration {
             decompression: .disabled
         )
         configuration.connectionPool.retryConnectionEstablishment = false
+        // The gateway traces its calls itself. The library would write the attributes of a span for each one, also where nothing is traced.
+        configuration.tracing.tracer = nil
         configuration.dnsOverride = [url.host: address.description]
         return configuration
     }
