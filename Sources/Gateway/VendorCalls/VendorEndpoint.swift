@@ -72,6 +72,7 @@ final class VendorEndpoint: Sendable {
         hold.channel = channel
         let response = await answer(&call, request, match, channel, &record, &hold)
         ended(call, response, record, hold, match, started)
+        LargeBodies.free(bodyOf: &call, [hold.room, hold.values])
         return VendorAnswer(response: response, proxied: hold.proxied, room: hold.room)
     }
 

@@ -1,3 +1,5 @@
+package import Model
+import NIOConcurrencyHelpers
 import NIOPosix
 
 /// Limits the memory of bodies on this node: how many bytes of large ones are held at once, how many values of bodies with many, and that large ones are
@@ -76,6 +78,21 @@ package final class LargeBodies: Sendable {
         let result = try? await parser.runIfActive { Result(catching: body) }
         // The thread never ends, so that there is a result.
         return try (result ?? Result(catching: body)).get()
+    }
+
+    /// Frees a large body, and what was read of it, on the thread for large bodies, and then its room: to free a hundred thousand values takes as long as to read
+    /// them, and all connections of an event loop would wait for it.
+    ///
+    /// - Parameters:
+    ///   - call: keeps everything but a large body.
+    ///   - room: of the body.
+    package static func free(bodyOf call: inout VendorRequest, _ room: [HeldPermit?]) {
+        guard call.body.count > smallBytes else { return }
+        let held = NIOLockedValueBox<VendorRequest?>(call)
+        call.body = []
+        parser.submit { _ in
+            withExtendedLifetime(room) { held.withLockedValue { $0 = nil } }
+        }
     }
 
     /// Runs the steps of a call with `body`. Those of a large body run on the threads of the process: it may contain so many commands that the calls of other

@@ -1,0 +1,70 @@
+import Foundation
+import Model
+import Testing
+
+@testable import GatewayHTTP
+
+/// The thread for large bodies.
+struct LargeBodiesTests {
+    /// The thread that runs this: the kernel names it.
+    private static func thread() -> String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+    }
+
+    /// Something that was read of a body.
+    private final class Reading: Sendable {
+        private let onFree: @Sendable () -> Void
+
+        init(_ onFree: @escaping @Sendable () -> Void) { self.onFree = onFree }
+
+        deinit { onFree() }
+    }
+
+    private static let large = [UInt8](repeating: UInt8(ascii: "a"), count: LargeBodies.smallBytes + 1)
+
+    @Test func largeBodiesAreReadByOneThread() async throws {
+        let reader = await LargeBodies.parse { () -> String in Self.thread() }
+        try #require(!reader.isEmpty)
+        for _ in 0..<20 {
+            let own = await LargeBodies.parse(Self.large) { () -> String in Self.thread() }
+            let small = await LargeBodies.parse([]) { () -> String in Self.thread() }
+            #expect(own == reader && small != reader)
+        }
+    }
+
+    // To free many values takes as long as to read them.
+    @Test func aLargeBodyIsFreedByTheThreadThatReadsIt() async throws {
+        let reader = await LargeBodies.parse { () -> String in Self.thread() }
+        let (events, log) = AsyncStream.makeStream(of: String.self)
+        var call = VendorRequest(route: "send", path: "/", body: Self.large)
+        call.reading.keep(Reading { log.yield(Self.thread()) })
+        let room = HeldPermit { log.yield("room") }
+        LargeBodies.free(bodyOf: &call, [room, nil])
+        #expect(call.body.isEmpty && call.path == "/")
+        var seen = events.makeAsyncIterator()
+        #expect(await seen.next() == reader)
+        // The holder has the room too.
+        room.release()
+        #expect(await seen.next() == "room")
+    }
+
+    // Its room is free when nothing of it is left.
+    @Test func theRoomOfALargeBodyIsHeldUntilItIsFreed() async throws {
+        let (events, log) = AsyncStream.makeStream(of: String.self)
+        var call = VendorRequest(route: "send", path: "/", body: Self.large)
+        call.reading.keep(Reading { log.yield("reading") })
+        LargeBodies.free(bodyOf: &call, [HeldPermit { log.yield("room") }])
+        var seen = events.makeAsyncIterator()
+        #expect(await seen.next() == "reading")
+        #expect(await seen.next() == "room")
+    }
+
+    @Test func aSmallBodyStaysWithItsCall() {
+        var call = VendorRequest(route: "send", path: "/", body: [1])
+        let reading = Reading {}
+        call.reading.keep(reading)
+        LargeBodies.free(bodyOf: &call, [])
+        let kept = call.reading.kept as? Reading
+        #expect(call.body == [1] && kept === reading)
+    }
+}
