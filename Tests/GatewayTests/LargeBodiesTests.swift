@@ -32,6 +32,23 @@ struct LargeBodiesTests {
         }
     }
 
+    /// The nice value of the thread that runs this: the 19th field of its state, of which the second one, a name in parentheses, may contain spaces.
+    private static func niceness() -> Int32? {
+        let state = (try? String(contentsOfFile: "/proc/thread-self/stat", encoding: .utf8)) ?? ""
+        guard let end = state.lastIndex(of: ")") else { return nil }
+        let fields = state[state.index(after: end)...].split(separator: " ")
+        return fields.count > 16 ? Int32(fields[16]) : nil
+    }
+
+    // On two cores, a body that takes long to read would otherwise have one of them.
+    @Test func smallCallsComeFirst() async throws {
+        let own = try #require(Self.niceness())
+        let reading = await LargeBodies.parse { () -> Int32? in Self.niceness() }
+        #expect(reading == min(own + LargeBodies.niceness, 19))
+        let after = Self.niceness()
+        #expect(after == own, "the other threads of the process keep theirs")
+    }
+
     // To free many values takes as long as to read them.
     @Test func aLargeBodyIsFreedByTheThreadThatReadsIt() async throws {
         let reader = await LargeBodies.parse { () -> String in Self.thread() }

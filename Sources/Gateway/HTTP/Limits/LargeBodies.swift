@@ -1,3 +1,4 @@
+import Foundation
 package import Model
 import NIOConcurrencyHelpers
 import NIOPosix
@@ -55,10 +56,16 @@ package final class LargeBodies: Sendable {
 
     // MARK: Parsing
 
+    /// 10: where every core is busy, the thread for large bodies gets a tenth of the time of another one, and makes room at once for a thread that has waited for
+    /// something. A core that nobody needs is its own.
+    static let niceness: Int32 = 10
+
     /// One thread: large bodies are parsed one after the other.
     private static let parser: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 1)
         pool.start()
+        // The first work of the only thread. Linux changes the calling thread, not the process. If it does not permit this, large bodies have the usual priority.
+        pool.submit { _ in _ = nice(LargeBodies.niceness) }
         return pool
     }()
 
