@@ -105,7 +105,11 @@ struct BenchNeighbour: AsyncParsableCommand {
             try await TransactionalPhase.measure(callers, at: Double(rate), for: .seconds(seconds), on: stage)
         }
         func troubled() async throws -> TransactionalPhase {
-            if trouble == .bodies { return try await LargeBodyFlood.during(stage.gateway.base, phase) }
+            if trouble == .bodies {
+                let flooded = try await LargeBodyFlood.during(stage.gateway.base, phase)
+                Console.error("\(flooded.count) large bodies were read")
+                return flooded.value
+            }
             let campaign = try await stage.send(["app": "shop", "to": "everyone", "body": "sale"], as: neighbourKey)
             try await meetTrouble(stage)
             let phase = try await phase()
