@@ -89,7 +89,10 @@ struct VendorCrawlTests {
         }
         let wrong: [(String, String)] =
             row.vendor == .braze
-            ? [("another", "Bearer 00000000-aaaa-4bbb-8ccc-000000000000")]
+            ? [
+                ("another", "Bearer 00000000-aaaa-4bbb-8ccc-000000000000"),
+                ("elsewhere", "Bearer \(CrawledKeys.far)"),
+            ]
             : [
                 ("expired", try signature(CrawledKeys.full, "Full", expiresIn: -3600)),
                 ("forged", try signature("another key", "Full")),
@@ -203,6 +206,8 @@ private enum CrawledKeys {
     static let listen = "the listening key of the hub of the crawl"
     static let rest = "22222222-aaaa-4bbb-8ccc-dddddddddddd"
     static let track = "22222222-aaaa-4bbb-8ccc-eeeeeeeeeeee"
+    /// Permits every call from a network that is not this one.
+    static let far = "22222222-aaaa-4bbb-8ccc-ffffffffffff"
 }
 
 extension World {
@@ -213,6 +218,7 @@ extension World {
             CrawledKeys.wrong + [
                 ("sender", CrawledKeys.sender), ("full", CrawledKeys.full), ("listen", CrawledKeys.listen),
                 ("rest", CrawledKeys.rest), ("track", CrawledKeys.track), ("site", CrawledKeys.site),
+                ("far", CrawledKeys.far),
                 ("mina", String(CrawledKeys.mina.dropFirst(5))), ("hong", String(CrawledKeys.hong.dropFirst(5))),
             ]
         try writeKeys(secrets)
@@ -237,7 +243,9 @@ extension World {
                       braze:
                         sdkKey: bank-sdk
                         restKeyFile: rest.key
-                        restKeys: [ { name: crm, valueFile: track.key, permissions: [users.track] } ]
+                        restKeys:
+                          - { name: crm, valueFile: track.key, permissions: [users.track] }
+                          - { name: far, valueFile: far.key, permissions: ["*"], addresses: [203.0.113.0/24] }
                       notificationhubs:
                         hub: hub
                         keys:
