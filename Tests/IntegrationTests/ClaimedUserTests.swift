@@ -67,14 +67,14 @@ struct ClaimedUserTests {
         try #require(vouched.json?["assurance"] == "vouched", "\(vouched.text)")
     }
 
-    /// What the events of moves say, oldest first.
+    /// The data of the events of moves, oldest first.
     private func moves(of device: Device) async throws -> [JSON] {
         let path = "/v1/events?kinds=moved&app=\(device.app)&vendor=\(device.vendor)&limit=1000"
         let lines = try await world.native("GET", path).text.split(separator: "\n")
         return lines.compactMap { (try? JSONParser.parse(String($0)))?["data"] }
     }
 
-    /// Registers a device that states the person of another one, and returns what the event says.
+    /// Registers a device that states the person of another one, and returns the data of the event.
     private func claim(_ device: Device) async throws -> JSON {
         let before = try await moves(of: device).count
         try await register(device)
