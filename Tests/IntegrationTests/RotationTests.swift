@@ -340,7 +340,7 @@ struct RotationTests {
         }
     }
 
-    /// Replaces the certificate while calls by HTTPS go on, each on a new connection, which trusts both certificates.
+    /// Replaces the certificate while calls by HTTPS go on, from clients that trust both certificates: on new connections, and on one that stays open.
     private func replaceCertificate(_ world: World) async throws {
         let other = StageMaterial(directory: world.directory + "/renewed")
         try FileManager.default.createDirectory(atPath: other.directory, withIntermediateDirectories: true)
@@ -354,6 +354,18 @@ struct RotationTests {
         try (old + "\n" + content(other, names[0])).write(toFile: both, atomically: true, encoding: .utf8)
         let onlyNew = other.path(names[0])
         let https = world.https.base.replacing("127.0.0.1", with: "localhost")
+        let (kept, key, isOver) = (HTTPCaller(gateway: https, trustRootsFile: both), world.apiKey, Tally())
+        defer { isOver.add(1) }
+        let onOne = Task {
+            var statuses: [Int] = []
+            while isOver.value == 0 {
+                let answer = try? await kept.call("GET", "/v1/apps", bearer: key)
+                statuses.append(answer?.status ?? 0)
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+            await kept.close()
+            return statuses
+        }
         for name in names {
             try content(other, name).write(toFile: world.material.path(name), atomically: true, encoding: .utf8)
         }
@@ -367,6 +379,9 @@ struct RotationTests {
             await strict.close()
             return renewed?.status == 200
         }
+        isOver.add(1)
+        let statuses = await onOne.value
+        #expect(!statuses.isEmpty && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
     }
 
     @Test func aRotationWaitsForEveryNode() async throws {
