@@ -81,7 +81,7 @@ struct LimitMetricTests {
             try await world.applyLimited()
             // A slow body is cut off after 20 seconds, in which the other limits are reached.
             async let slow: Void = Self.expectMetric(of: .bodyTime, world)
-            // That of upstreams needs one (`UpstreamSharesTests`).
+            // That of upstreams needs one (`ProxyRuleTests`).
             for limit in FixedLimit.allCases where limit != .upstreamCalls && limit != .bodyTime {
                 try await Self.expectMetric(of: limit, world)
             }
