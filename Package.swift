@@ -699,8 +699,8 @@ var parts: [Part] = [
             .ours("TestKit"),
             .ours("TestVendors"), .ours("UPMC"), .ours("UpstreamSupport"), .ours("WebConsole"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
-            .ours("Outgoing"), .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1,
-            nioPosix,
+            .ours("Outgoing"), .ours("Webhooks"), crypto, cryptoExtras, httpClient, httpTypes, locks, log, nioCore,
+            nioHTTP1, nioPosix,
             nioSSL,
         ],
         resources: [.copy("Clients")]
