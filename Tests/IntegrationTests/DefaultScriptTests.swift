@@ -72,6 +72,8 @@ struct DefaultScriptTests {
             _ = try await world.apply()
             let text = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
             let head = try #require(text.range(of: "        bindings:\n"))
+            let own = DemoStage.lines(of: stories).joined()
+            #expect(own.contains("senderNetworks") && !own.contains("openSends"), "the demo opens nothing: \(own)")
             let lines = DemoStage.lines(of: stories, edit: Self.withoutSettings)
             try (text[..<head.upperBound] + lines.joined(separator: "\n"))
                 .write(toFile: world.material.path("defaults.yaml"), atomically: true, encoding: .utf8)
