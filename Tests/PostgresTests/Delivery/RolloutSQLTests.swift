@@ -63,7 +63,7 @@ import Testing
     // The documented shares, and two sums, of which one depends on the key of each bucket. `RolloutTests` expects the same of the gateway's own buckets.
     @Test func aMillionBucketsHaveTheSharesAndSumsOfTheGateway() async throws {
         let fixture = try await StoreFixture.make()
-        let names = ["one", "ten", "twenty", "fifty", "total", "weighted"]
+        let names: [ColumnReference] = ["one", "ten", "twenty", "fifty", "total", "weighted"]
         var found = [Int64](repeating: 0, count: names.count)
         for first in stride(from: 0, to: 1_000_000, by: 100_000) {
             let statement = Statement(
