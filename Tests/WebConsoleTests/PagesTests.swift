@@ -1,3 +1,4 @@
+import Foundation
 import Model
 import Testing
 
@@ -7,6 +8,22 @@ struct PagesTests {
     @Test func everyPathIsUnique() {
         let paths = Pages.all.map(\.path)
         #expect(Set(paths).count == paths.count)
+    }
+
+    /// A page is one folder and one line of `Pages`: what a folder declares is listed, and nothing else is.
+    @Test func everyPageOfAFolderIsListed() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/WebConsole/Pages")
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        var declared: [String] = []
+        while let file = files.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let pages = text.matches(of: /struct ([A-Za-z]+): (?:ConsolePage|ReachPage)\b/).map { String($0.output.1) }
+            #expect(pages.isEmpty || file.deletingLastPathComponent() != folder, "\(pages) are in no folder")
+            declared += pages
+        }
+        #expect(declared.sorted() == Pages.all.map { "\(type(of: $0))" }.sorted())
     }
 
     /// The sidebar shows pages in their order, section by section.
