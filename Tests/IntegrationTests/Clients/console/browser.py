@@ -13,6 +13,9 @@ DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 failures: list[str] = []
+# The pages of people who have nothing but a keyboard, and of those whose browsers run no scripts.
+keyboards: list[Page] = []
+scriptless: list[Page] = []
 
 
 def check(holds: object, what: str) -> bool:
@@ -39,8 +42,11 @@ class Browser:
         self.chromium.close()
 
     @contextlib.contextmanager
-    def person(self, language: str = "en", size: dict | None = None, scripts: bool = True, state: dict | None = None):
-        """Yields a page of a new person. The console takes the language from the browser's; its cookie cannot be set from outside, because of its prefix."""
+    def person(
+        self, language: str = "en", size: dict | None = None, scripts: bool = True, state: dict | None = None, keyboard: bool = False
+    ):
+        """Yields a page of a new person. The console takes the language from the browser's; its cookie cannot be set from outside, because of its prefix.
+        `keyboard`: the person has no mouse (see `hands`)."""
         context = self.chromium.new_context(
             viewport=size or DESKTOP,
             locale="ko-KR" if language == "ko" else "en-GB",
@@ -50,6 +56,10 @@ class Browser:
         )
         context.set_default_timeout(TIMEOUT)
         page = context.new_page()
+        if keyboard:
+            keyboards.append(page)
+        if not scripts:
+            scriptless.append(page)
         watch = Watch(page)
         try:
             yield page
@@ -87,13 +97,6 @@ class Watch:
     def report(self) -> None:
         for line in dict.fromkeys(self.found):
             check(False, line[:500])
-
-
-def submit(page: Page, path: str) -> None:
-    """Presses the main button of the form that posts to a path, and waits for the page that follows."""
-    form = page.locator(f'form[action$="/{path}"]').first
-    with page.expect_navigation():
-        form.locator("button:not([data-second]):not([data-copy])").first.click()
 
 
 def sentence(page: Page) -> str:

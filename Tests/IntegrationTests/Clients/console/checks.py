@@ -1,18 +1,20 @@
-"""The checks of each page: axe finds nothing, nothing scrolls sideways or is cut off, and a Korean page has no English."""
+"""The checks of each page: axe finds nothing, nothing scrolls sideways or is cut off, the keyboard reaches everything, and a Korean page has no English."""
 
 import os
 import re
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+import accessibility
 from browser import Browser, check
 
-AXE = Axe()
 WIDTHS = (1440, 390, 320)
+AXE_WIDTHS = (1440, 390)
 # 200 % zoom of 1,440 pixels.
 ZOOMED = 720
 THEMES = ("light", "dark")
+# The view of each page that is kept as a picture.
+PICTURES = {"en": ("light", 1440), "ko": ("dark", 390)}
 
 # Proper names, abbreviations, units and formats. Everything else on a Korean page is Korean, or the name of an object of the test.
 NAMES = set(
@@ -96,11 +98,53 @@ PLANT = """kind => {
   element.textContent = "planted ".repeat(100);
   if (kind === "clip") element.className = "clip";
   if (kind === "clip" || kind === "stop") element.tabIndex = 0;
+  if (kind === "button") {
+    element.textContent = "planted";
+    element.setAttribute("role", "button");
+    element.tabIndex = -1;
+    return true;
+  }
   if (!["link", "clip"].includes(kind)) Object.assign(element.style, { display: "block", width: "80px", overflow: "hidden" });
   if (kind === "low") element.style.height = "20px";
   else if (element.style.width) element.style.whiteSpace = "nowrap";
   return element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
 }"""
+
+# Makes the heading hardly seen. Styles that a script sets by their properties are no inline styles for the policy.
+FADE = """isFaded => {
+  const heading = document.querySelector("h1");
+  heading.style.color = isFaded ? "#e9e9ec" : "";
+  heading.style.background = isFaded ? "#f6f7f9" : "";
+}"""
+
+# Notes what has had the focus, and where nothing shows that it has it. The box of the search shows the focus of its field.
+WALK = """() => {
+  window.reached = new Set();
+  window.unmarked = new Set();
+  document.addEventListener("focusin", ({ target }) => {
+    reached.add(target);
+    const shows = (element) => { const style = getComputedStyle(element); return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1; };
+    if (target.id !== "main" && !shows(target) && !(target.parentElement && shows(target.parentElement))) unmarked.add(target);
+  });
+}"""
+
+# The elements that a person can use on the page as it is, and that the keyboard has not reached. Of radio buttons it reaches one, and the arrows the others. A closed menu is
+# reached by its summary; what is in it must not be taken out of the order of the keyboard either.
+UNREACHED = """() => {
+  const usable = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex], [role=button], [role=link], [onclick]";
+  const name = (element) => `${element.localName} ${(element.getAttribute("name") || element.getAttribute("href") || element.textContent).trim().slice(0, 60)}`;
+  const groups = new Set([...reached].filter((element) => element.type === "radio").map((element) => element.form + element.name));
+  const found = [];
+  for (const element of document.querySelectorAll(usable)) {
+    if (element.id === "main" || element.disabled || element.closest("dialog:not([open])")) continue;
+    if (element.tabIndex < 0) found.push(name(element));
+    else if (!reached.has(element) && element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0
+      && !(element.type === "radio" && groups.has(element.form + element.name))) found.push(name(element));
+  }
+  return found;
+}"""
+# Presses of Tab between two looks, and the most of them on one page. Fields of dates take several.
+PRESSES, MOST_PRESSES = 20, 800
 
 # Visible texts outside of what is written for machines, or is content of the test.
 TEXTS = """() => {
@@ -129,28 +173,28 @@ class Checks:
         self.browser = browser
         self.names = {word.lower() for word in NAMES | WORDS} | {word.lower() for word in own}
         self.axe_runs = 0
-        self.pages = 0
         self.is_complete = os.environ.get("CONSOLE_CHECKS") == "all"
 
     def page(self, page: Page, name: str, language: str) -> None:
-        """The checks of the page as it is. The page is loaded once.
+        """The checks of the page as it is, in all widths and both themes. The page and axe are loaded once for all of them. Themes differ in colours alone
+        (`StyleTests`), so that nothing is cut off in one of them only.
 
-        `CONSOLE_CHECKS=all`: in both themes and all widths. Otherwise axe runs for one theme and width of each page and language, in turn, so that every theme and
-        width is seen with every kind of page, within the time of CI."""
+        `CONSOLE_CHECKS=all`: axe checks 320 pixels too, which have the layout of 390, and there is a picture of each view."""
         found: dict[tuple[str, str], list[str]] = {}
-        self.pages += 1
-        for theme in self.themes():
-            # Nothing is measured while a colour changes into another.
-            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-            for place, width in enumerate(WIDTHS):
-                page.set_viewport_size({"width": width, "height": 900})
-                where = f"{name} ({language}, {theme}, {width})"
-                self.overflow(page, where)
-                if not self.is_complete and place != self.pages // 2 % len(WIDTHS):
-                    continue
-                for rule, what in self.axe(page).items():
-                    found.setdefault((rule, what), []).append(f"{theme} {width}")
-                if self.is_complete and (width == 1440 or (width == 390 and theme == "light")):
+        walked = 1440 if language == "en" else 390
+        page.set_viewport_size({"width": walked, "height": 900})
+        self.reached(page, f"{name} ({language}, {walked})")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            self.overflow(page, f"{name} ({language}, {width})")
+            for theme in THEMES:
+                # Nothing is measured while a colour changes into another.
+                page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+                if width in AXE_WIDTHS or self.is_complete:
+                    self.axe_runs += 1
+                    for rule, what in accessibility.violations(page).items():
+                        found.setdefault((rule, what), []).append(f"{theme} {width}")
+                if self.is_complete or PICTURES[language] == (theme, width):
                     self.browser.shot(page, f"{name}-{language}-{theme}-{width}")
         for (rule, what), places in found.items():
             check(False, f"axe: {name} ({language}): {rule}: {what} in {', '.join(places)}")
@@ -160,8 +204,21 @@ class Checks:
         page.set_viewport_size({"width": 1440, "height": 900})
         self.language(page, name, language)
 
-    def themes(self) -> tuple[str, ...]:
-        return THEMES if self.is_complete else (THEMES[self.pages % 2],)
+    def reached(self, page: Page, where: str) -> None:
+        """The keyboard reaches everything that can be used, and each stop shows that it has the focus. Walks from where the page has the focus at first."""
+        page.evaluate(WALK)
+        missing = []
+        for _ in range(MOST_PRESSES // PRESSES):
+            for _ in range(PRESSES):
+                page.keyboard.press("Tab")
+            missing = page.evaluate(UNREACHED)
+            if not missing:
+                break
+        check(not missing, f"{where}: the keyboard does not reach {missing[:5]}")
+        unmarked = page.evaluate("() => [...unmarked].map(element => element.outerHTML.slice(0, 120))")
+        check(not unmarked, f"{where}: nothing shows the focus of {unmarked[:3]}")
+        # Scrolled down, the page would be measured at another place.
+        page.evaluate("() => { document.activeElement?.blur(); scrollTo(0, 0); }")
 
     def overflow(self, page: Page, where: str) -> None:
         extra = page.evaluate(OVERFLOW)
@@ -175,16 +232,13 @@ class Checks:
             check(page.evaluate(PLANT, kind), f"control: the planted element ({kind}) is not cut off")
             found = [text for text in page.evaluate(CUT) if text.startswith("planted")]
             check(bool(found) == is_fault, f"control: an element that is cut off ({kind}): {found}")
+        page.evaluate(PLANT, "button")
+        check(any("planted" in name for name in page.evaluate(UNREACHED)), "control: a button that the keyboard does not reach is found")
         page.evaluate(PLANT, "")
-
-    def axe(self, page: Page) -> dict[str, str]:
-        """The violations of the page by rule."""
-        self.axe_runs += 1
-        found = {}
-        for violation in AXE.run(page).response["violations"]:
-            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
-            found[violation["id"]] = f"{violation['help']}: {nodes}"
-        return found
+        for is_faded in (True, False):
+            page.evaluate(FADE, is_faded)
+            found = accessibility.violations(page)
+            check(("color-contrast" in found) == is_faded, f"control: axe and a heading that is hardly seen ({is_faded}): {found}")
 
     def language(self, page: Page, name: str, language: str) -> None:
         check(page.evaluate("() => document.documentElement.lang") == language, f"{name}: lang is not {language}")

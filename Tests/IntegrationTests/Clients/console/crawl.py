@@ -7,6 +7,7 @@ import gateway
 import objects
 from browser import Browser, check
 from checks import Checks
+from transfer import FIRST_VIEW, LATER_VIEW, Transfer
 
 # One of a kind: further ones are alike.
 EACH = 1
@@ -17,6 +18,8 @@ class Crawl:
         self.browser = browser
         self.patterns = patterns
         self.seen: dict[str, int] = {}
+        # The largest first and later views.
+        self.first = self.later = 0
         self.queue: list[str] = [path for path in patterns if "{" not in path] + [
             f"{path}?app={gateway.APP}" for path in objects.paths(seeded).values()
         ]
@@ -44,14 +47,17 @@ class Crawl:
             self.seen = {}
             queue = list(self.queue)
             with self.browser.person(language, state=state) as page:
+                transfer = Transfer(page)
                 while queue:
                     path = queue.pop(0)
                     pattern = self.pattern(path)
                     if pattern is None or self.seen.get(pattern, 0) >= EACH:
                         continue
+                    transfer.begin()
                     answer = page.goto(flows.tenant(self.browser, path))
                     if not check(answer is not None and answer.status == 200, f"{path}: {answer and answer.status}"):
                         continue
+                    self.sized(transfer, f"{pattern or 'overview'} ({language})")
                     self.seen[pattern] = self.seen.get(pattern, 0) + 1
                     done.add(pattern)
                     # The rows of a live page must not change between the checks.
@@ -61,7 +67,15 @@ class Crawl:
                     queue += [link[len(prefix):] for link in links if link.startswith(prefix) and self.is_page(link)]
         for pattern in self.patterns:
             check(pattern in done, f"{pattern or 'overview'} was not opened")
-        return {"pages": len(done), "axe": self.checks.axe_runs, "unvisited": sorted(set(self.patterns) - done)}
+        return {"pages": len(done), "first": self.first, "later": self.later, "axe": self.checks.axe_runs, "unvisited": sorted(set(self.patterns) - done)}
+
+    def sized(self, transfer: Transfer, where: str) -> None:
+        """A page of this test's few objects; `scripts/bench console` measures those of a long history."""
+        first, later = transfer.sizes()
+        check(0 < later < first, f"{where}: {first} bytes with the files and {later} without them were not counted")
+        check(first <= FIRST_VIEW, f"{where}: the first view transfers {first} bytes, more than {FIRST_VIEW}")
+        check(later <= LATER_VIEW, f"{where}: a later view transfers {later} bytes, more than {LATER_VIEW}")
+        self.first, self.later = max(self.first, first), max(self.later, later)
 
     @staticmethod
     def is_page(link: str) -> bool:

@@ -1,4 +1,4 @@
-"""From a phone number to the reason why a device was not notified, for planted causes: in English, and in Korean on a phone without scripts."""
+"""From a phone number to the reason why a device was not notified, for planted causes: in English, and in Korean on a phone without scripts and mouse."""
 
 import dataclasses
 
@@ -6,7 +6,9 @@ from playwright.sync_api import Locator, Page
 
 import flows
 import gateway
-from browser import DESKTOP, PHONE, Browser, check, sentence
+from accessibility import look
+from browser import Browser, check, sentence
+from hands import press, write
 
 # The number of clicks within which support finds a reason.
 MOST_CLICKS = 4
@@ -195,20 +197,20 @@ class Clicks:
 
     def follow(self, link: Locator) -> None:
         self.count += 1
-        with self.page.expect_navigation():
-            link.click()
+        press(self.page, link)
 
     def search(self, text: str) -> None:
         """The search box of every page; Enter counts as a click."""
         self.count += 1
-        self.page.fill("#find", text)
+        write(self.page, self.page.locator("#find"), text)
         with self.page.expect_navigation():
             self.page.press("#find", "Enter")
 
 
-def diagnose(browser: Browser, name: str, language: str, size: dict | None = None, scripts: bool = True) -> int:
+def diagnose(browser: Browser, name: str, view: dict) -> int:
     """Searches the phone number of each cause from the overview, and compares the reason that the page names."""
-    with browser.person(language, size=size, scripts=scripts) as page:
+    language, width = view["language"], view["size"]["width"]
+    with browser.person(**view) as page:
         flows.sign_in(page, browser, name)
         for cause in CAUSES:
             page.goto(flows.tenant(browser))
@@ -217,13 +219,13 @@ def diagnose(browser: Browser, name: str, language: str, size: dict | None = Non
             clicks.follow(page.locator("main .summary a", has_text=WHY[language]))
             if cause.is_of_message:
                 clicks.follow(page.locator("table a", has_text="Planted").first)
-            where = f"{cause.name} ({language}, {(size or DESKTOP)['width']})"
+            where = f"{cause.name} ({language}, {width})"
             expected = cause.ko if language == "ko" else cause.en
             check(expected in sentence(page), f"{where}: the page does not name the cause: {sentence(page)}")
             check(clicks.count <= MOST_CLICKS, f"{where}: {clicks.count} clicks to the reason")
             if cause.leads:
                 leads(page, cause, where)
-        browser.shot(page, f"diagnosis-{language}")
+        look(browser, page, f"diagnosis-{language}")
     return len(CAUSES)
 
 
@@ -237,7 +239,7 @@ def leads(page: Page, cause: Cause, where: str) -> None:
 
 def run(browser: Browser) -> dict:
     plant()
-    found = diagnose(browser, "owner", "en") + diagnose(browser, "owner", "ko", size=PHONE, scripts=False)
+    found = sum(diagnose(browser, "owner", view) for view in flows.VIEWS)
     for planted in WAITING:
         gateway.need("POST", f"/v1/messages/{planted}/cancel")
     return {"causes": len(CAUSES), "found": found}

@@ -14,12 +14,14 @@ import urllib.parse
 from playwright.sync_api import Error, Page, expect
 
 import gateway
-from browser import DESKTOP, PHONE, Browser, check, sentence, submit
+from accessibility import look
+from browser import DESKTOP, PHONE, Browser, check, sentence
+from hands import pick, press, select, submit, write
 
 PASSWORD = "correct horse battery 9"
 TENANT = "acme"
-# The languages and widths in which people come, in turn.
-VIEWS = ({"language": "en", "size": DESKTOP}, {"language": "ko", "size": PHONE})
+# The languages and widths in which people come, in turn. The second person has a phone without scripts and, instead of fingers, a keyboard.
+VIEWS = ({"language": "en", "size": DESKTOP}, {"language": "ko", "size": PHONE, "scripts": False, "keyboard": True})
 
 
 def tenant(browser: Browser, path: str = "") -> str:
@@ -33,8 +35,8 @@ def accept(browser: Browser, link: str, view: dict) -> None:
     """Opens an invitation and chooses a password."""
     with browser.person(**view) as page:
         page.goto(link)
-        page.fill("input[name=password]", PASSWORD)
-        page.fill("input[name=repeated]", PASSWORD)
+        write(page, page.locator("input[name=password]"), PASSWORD)
+        write(page, page.locator("input[name=repeated]"), PASSWORD)
         submit(page, "invitation")
         check(page.url.endswith("/sign-in"), f"an accepted invitation leads to signing in: {page.url}")
         page.goto(link)
@@ -43,8 +45,8 @@ def accept(browser: Browser, link: str, view: dict) -> None:
 
 def sign_in(page: Page, browser: Browser, name: str, password: str = PASSWORD) -> None:
     page.goto(browser.base + "/sign-in")
-    page.fill("input[name=name]", name)
-    page.fill("input[name=password]", password)
+    write(page, page.locator("input[name=name]"), name)
+    write(page, page.locator("input[name=password]"), password)
     submit(page, "sign-in")
 
 
@@ -88,11 +90,11 @@ def codes(browser: Browser, name: str) -> None:
     with browser.person(**VIEWS[0]) as page:
         sign_in(page, browser, name)
         page.goto(browser.base + "/account")
-        page.locator('form[action$="/account/codes"] input[name=present]').fill(PASSWORD)
+        write(page, page.locator('form[action$="/account/codes"] input[name=present]'), PASSWORD)
         submit(page, "account/codes")
         secret = page.locator("main pre").first.inner_text()
         used = one_time_code(secret)
-        page.locator('form[action$="/account/codes/confirm"] input[name=code]').fill(used)
+        write(page, page.locator('form[action$="/account/codes/confirm"] input[name=code]'), used)
         submit(page, "account/codes/confirm")
         check(page.locator('form[action$="/account/codes/remove"]').count() == 1, "codes are set")
     with browser.person(**VIEWS[1]) as page:
@@ -100,11 +102,11 @@ def codes(browser: Browser, name: str) -> None:
         check("/code" in page.url, f"the password alone opens nothing: {page.url}")
         page.goto(tenant(browser))
         check("/code" in page.url, f"nor does another address: {page.url}")
-        page.fill("input[name=code]", used)
+        write(page, page.locator("input[name=code]"), used)
         submit(page, "code")
         check("/code" in page.url, "a code works once")
         # The next step's code is accepted already: clocks differ.
-        page.fill("input[name=code]", one_time_code(secret, ahead=1))
+        write(page, page.locator("input[name=code]"), one_time_code(secret, ahead=1))
         submit(page, "code")
         check(f"/t/{TENANT}/" in page.url or page.url.rstrip("/") == browser.base, f"signed in with a code: {page.url}")
 
@@ -140,8 +142,7 @@ def sessions(browser: Browser, name: str) -> None:
         sign_in(one, browser, name)
         sign_in(other, browser, name)
         other.goto(browser.base + "/account")
-        other.locator('form[action$="/account/sessions/end"] button').first.click()
-        other.wait_for_load_state()
+        press(other, other.locator('form[action$="/account/sessions/end"] button').first)
         signed_out = 0
         for page in (one, other):
             page.goto(tenant(browser))
@@ -156,10 +157,10 @@ def compose(page: Page, browser: Browser, title: str, body: str) -> None:
     """Writes a message to the group and reviews it."""
     page.goto(tenant(browser, f"compose?app={gateway.APP}"))
     form = page.locator('form[action$="/compose/review"]')
-    form.locator("input[name=audience][value=group]").check()
-    form.locator("select[name=group]").select_option(gateway.GROUP)
-    form.locator("input[name=title]").fill(title)
-    form.locator("textarea[name=body]").fill(body)
+    pick(page, form.locator("input[name=audience]"), "group")
+    select(page, form.locator("select[name=group]"), gateway.GROUP)
+    write(page, form.locator("input[name=title]"), title)
+    write(page, form.locator("textarea[name=body]"), body)
     submit(page, "compose/review")
 
 
@@ -167,14 +168,16 @@ def compose(page: Page, browser: Browser, title: str, body: str) -> None:
 SENDING = {"en": ("3 devices of shop now", "canceled"), "ko": ("shop의 단말 3대에 지금", "취소했습니다")}
 
 
-def send(browser: Browser, name: str, language: str = "en", scripts: bool = True, size: dict | None = None) -> None:
+def send(browser: Browser, name: str, view: dict) -> None:
     """Test, send, undo; then send, and follow it to its end."""
+    scripts = view.get("scripts", True)
     label = "with" if scripts else "without"
-    review, undone = SENDING[language]
-    with browser.person(language, scripts=scripts, size=size) as page:
+    review, undone = SENDING[view["language"]]
+    with browser.person(**view) as page:
         sign_in(page, browser, name)
         compose(page, browser, f"Undone {label} scripts", "x")
         check(review in sentence(page), f"the sentence states what will happen: {sentence(page)}")
+        look(browser, page, f"review-{label}-scripts")
         submit(page, "compose/test")
         check(page.locator('form[action$="/compose/send"]').count() == 1, "after a test the review is still there")
         submit(page, "compose/send")
@@ -185,7 +188,7 @@ def send(browser: Browser, name: str, language: str = "en", scripts: bool = True
         check(undone in sentence(page), f"and the page says so: {sentence(page)}")
         compose(page, browser, f"Sent {label} scripts", "Dear #{name}")
         check(page.locator('[name="var-name"]').count() >= 1, "a variable has a field")
-        page.locator('form[action$="/compose/review"] [name="var-name"]').fill("Hong")
+        write(page, page.locator('form[action$="/compose/review"] [name="var-name"]'), "Hong")
         submit(page, "compose/review")
         submit(page, "compose/send")
         message = page.url.rsplit("/", 1)[1].split("?")[0]
@@ -198,7 +201,7 @@ def send(browser: Browser, name: str, language: str = "en", scripts: bool = True
         else:
             page.reload()
             check(re.search(r"100(\.0)?%", page.locator("main").inner_text()), "the message is at 100 %")
-        browser.shot(page, f"sent-{label}-scripts")
+        look(browser, page, f"sent-{label}-scripts")
 
 
 @contextlib.contextmanager
@@ -238,13 +241,14 @@ def once(browser: Browser, name: str) -> None:
 
 def faults(browser: Browser, name: str) -> None:
     """Faults are next to their fields, and nothing typed is lost. Markup stays text."""
-    with browser.person(**VIEWS[1]) as page:
+    with browser.person("ko", size=PHONE) as page:
         sign_in(page, browser, name)
         page.goto(tenant(browser, f"compose?app={gateway.APP}"))
         form = page.locator('form[action$="/compose/review"]')
-        form.locator("input[name=title]").fill(gateway.HOSTILE)
-        form.locator("input[name=when][value=at]").check()
+        write(page, form.locator("input[name=title]"), gateway.HOSTILE)
+        pick(page, form.locator("input[name=when]"), "at")
         submit(page, "compose/review")
+        look(browser, page, "compose-errors")
         check(form.locator("input[name=title]").input_value() == gateway.HOSTILE, "what was typed is kept")
         check(page.locator(".field.invalid").count() >= 2, "the audience and the time have faults")
         check(page.evaluate("document.querySelectorAll('main script, main img[onerror]').length") == 0, "markup stays text")
@@ -266,7 +270,7 @@ def conflict(browser: Browser, one_name: str, other_name: str) -> None:
         text = other.locator("main").inner_text()
         check("changed this template" in text and "First version" in text, f"both versions are shown: {text[:300]}")
         check("Second version" in other.content(), "what the second person typed is kept")
-        browser.shot(other, "conflict")
+        look(browser, other, "conflict")
         stored = f"/v1/apps/{gateway.APP}/templates/winter"
         check(gateway.call("GET", stored)[1]["content"]["body"] == "First version", "nothing is overwritten")
         # The first form of the page saves the second person's version over the stored one.

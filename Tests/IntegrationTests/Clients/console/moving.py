@@ -1,4 +1,4 @@
-"""Moving an app away from a vendor: rollouts of its rules, and the gates of its migration. In Korean on a phone without scripts."""
+"""Moving an app away from a vendor: rollouts of its rules, and the gates of its migration. In Korean on a phone without scripts, by the keyboard alone."""
 
 import json
 
@@ -7,7 +7,9 @@ from playwright.sync_api import Page
 import flows
 import gateway
 import objects
-from browser import DESKTOP, PHONE, Browser, check, sentence, submit
+from accessibility import look
+from browser import Browser, check, sentence
+from hands import press, select, submit, write
 
 # Of the salt `spring` user-1 has the bucket 27.5 % (docs/routing.md): outside of a tenth of the users, and inside of a half.
 USER = "user-1"
@@ -50,11 +52,10 @@ def roll(page: Page, browser: Browser, language: str) -> None:
     gateway.until(lambda: side() == [objects.UPSTREAM], "a tenth of the users does not include the user")
     page.goto(flows.tenant(browser, path))
     editor = page.locator(f'form[action$="/{path}/overlay"]')
-    editor.locator("textarea[name=overlay]").fill(json.dumps(objects.overlay(50)))
-    editor.locator("select[name=tryVendor]").select_option("upmc")
-    editor.locator("input[name=tryUser]").fill(USER)
-    with page.expect_navigation():
-        editor.locator("button[data-second], button[formaction]").first.click()
+    write(page, editor.locator("textarea[name=overlay]"), json.dumps(objects.overlay(50)))
+    select(page, editor.locator("select[name=tryVendor]"), "upmc")
+    write(page, editor.locator("input[name=tryUser]"), USER)
+    press(page, editor.locator("button[data-second], button[formaction]").first)
     row = page.locator("tr", has_text=USER).first.inner_text()
     check("APNs" in row and objects.UPSTREAM not in row, f"a trial shows the side of the user ({language}): {row}")
     check(percent() == 10, f"a trial changes nothing ({language})")
@@ -72,14 +73,12 @@ def back(page: Page, language: str, path: str, version: int) -> None:
     """The earlier version is compared with the one in force, and restored."""
     words = WORDS[language]
     restore = page.locator(f'form[action$="/{path}/restore"]', has=page.locator(f'input[name=version][value="{version}"]'))
-    with page.expect_navigation():
-        restore.locator("button").click()
+    press(page, restore.locator("button"))
     text = page.locator("main").inner_text()
     check(words["question"] in text and percent() == 50, f"the page asks before it rolls back ({language})")
     changed = page.locator(".difference, .diff, ins, del").all_inner_texts()
     check("10" in " ".join(changed) and "50" in " ".join(changed), f"the difference shows both shares ({language}): {changed}")
-    with page.expect_navigation():
-        page.locator(f'form[action$="/{path}/restore"]', has=page.locator("input[name=confirmed]")).locator("button").click()
+    press(page, page.locator(f'form[action$="/{path}/restore"]', has=page.locator("input[name=confirmed]")).locator("button"))
     check(notice(page).startswith(words["restored"]), f"the page reports the rollback ({language}): {notice(page)}")
     check(percent() == 10, f"the rollback is in force ({language}): {percent()}")
     gateway.until(lambda: side() == [objects.UPSTREAM], f"the user is at the vendor again ({language})")
@@ -88,11 +87,12 @@ def back(page: Page, language: str, path: str, version: int) -> None:
 
 def routes(browser: Browser) -> dict:
     objects.upstream(objects.ROLLED)
-    for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
-        with browser.person(language, size=size, scripts=scripts) as page:
+    for view in flows.VIEWS:
+        language = view["language"]
+        with browser.person(**view) as page:
             flows.sign_in(page, browser, "owner")
             roll(page, browser, language)
-            browser.shot(page, f"routes-{language}")
+            look(browser, page, f"routes-{language}")
     return {}
 
 
@@ -109,8 +109,7 @@ def gates(page: Page, browser: Browser, language: str) -> None:
     rows = page.locator("tr[data-row]", has_text=words["missing"]).all_inner_texts()
     check(all(f"0 / {objects.NEEDED}" in row for row in rows) and len(rows) == 3, f"the table counts the samples ({language}): {rows}")
     submit(page, f"{path}/advance")
-    with page.expect_navigation():
-        page.locator(f'form[action$="/{path}/advance"]', has=page.locator("input[name=confirmed]")).locator("button").click()
+    press(page, page.locator(f'form[action$="/{path}/advance"]', has=page.locator("input[name=confirmed]")).locator("button"))
     refusal = page.locator("main .callout").first.inner_text()
     check(page.locator("main .callout .mark.bad").count() == 1, f"the page says why it does not advance ({language}): {refusal}")
     found = gateway.need("GET", f"/v1/{path}", key=gateway.ADMIN)
@@ -119,9 +118,10 @@ def gates(page: Page, browser: Browser, language: str) -> None:
 
 def migration(browser: Browser) -> dict:
     objects.migration()
-    for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
-        with browser.person(language, size=size, scripts=scripts) as page:
+    for view in flows.VIEWS:
+        language = view["language"]
+        with browser.person(**view) as page:
             flows.sign_in(page, browser, "owner")
             gates(page, browser, language)
-            browser.shot(page, f"migration-{language}")
+            look(browser, page, f"migration-{language}")
     return {}

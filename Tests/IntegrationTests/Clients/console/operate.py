@@ -1,10 +1,12 @@
-"""Operating messages and keys: pause, resume, requeue, cancel, revoke. In Korean on a phone without scripts."""
+"""Operating messages and keys: pause, resume, requeue, cancel, revoke. In Korean on a phone without scripts, by the keyboard alone."""
 
 from playwright.sync_api import Page
 
 import flows
 import gateway
-from browser import DESKTOP, PHONE, Browser, check, sentence, submit
+from accessibility import look
+from browser import Browser, check, sentence
+from hands import press, submit, tick, write
 
 WORDS = {
     "en": {"paused": "Paused.", "resumed": "Resumed.", "requeued": "Requeued.", "canceled": "Canceled.",
@@ -42,8 +44,7 @@ def act(page: Page, message: str, action: str, state_before: str) -> None:
     confirmed = page.locator(f'form[action$="/{path}"]', has=page.locator("input[name=confirmed]"))
     if action in ("cancel", "requeue"):
         check(state(message) == state_before, f"{action} waits for the confirmation: {state(message)}")
-        with page.expect_navigation():
-            confirmed.locator("button").click()
+        press(page, confirmed.locator("button"))
     else:
         check(confirmed.count() == 0, f"{action} is not asked again")
 
@@ -87,7 +88,7 @@ def requeue(page: Page, browser: Browser, language: str, given: str) -> None:
     gateway.until(lambda: gateway.need("GET", f"/v1/messages/{given}")["dead"] != [], "the gateway gives up", seconds=120)
     page.goto(flows.tenant(browser, f"messages/{given}"))
     check(words["gave up"] in sentence(page), f"requeue ({language}): the page says that it gave up: {sentence(page)}")
-    browser.shot(page, f"gave-up-{language}")
+    look(browser, page, f"gave-up-{language}")
     gateway.script({"token": gateway.token(f"overloaded-{language}"), "status": 200})
     act(page, given, "requeue", state(given))
     check(notice(page).startswith(words["requeued"]), f"requeue ({language}): the page reports it: {notice(page)}")
@@ -113,9 +114,10 @@ def key(page: Page, browser: Browser, language: str) -> None:
     name = f"crm-{language}"
     page.goto(flows.tenant(browser, "keys"))
     form = page.locator('form[action$="/keys/create"]')
-    form.locator("input[name=name]").fill(name)
-    form.locator("input[name=scope-read]").check()
+    write(page, form.locator("input[name=name]"), name)
+    tick(page, form.locator("input[name=scope-read]"))
     submit(page, "keys/create")
+    look(browser, page, f"new-key-{language}")
     secret = page.locator(".callout.secret pre").inner_text()
     check(gateway.call("GET", "/v1/apps", key=secret)[0] == 200, f"the new key reads apps ({language})")
     check(gateway.call("POST", "/v1/keys", {"name": "x", "scopes": ["read"]}, key=secret)[0] == 403, f"but creates no keys ({language})")
@@ -124,8 +126,8 @@ def key(page: Page, browser: Browser, language: str) -> None:
     path = f"keys/{name}/delete"
     submit(page, path)
     check(gateway.call("GET", "/v1/apps", key=secret)[0] == 200, f"before the confirmation the key works ({language})")
-    with page.expect_navigation():
-        page.locator(f'form[action$="/{path}"]', has=page.locator("input[name=confirmed]")).locator("button").click()
+    look(browser, page, f"confirm-{language}")
+    press(page, page.locator(f'form[action$="/{path}"]', has=page.locator("input[name=confirmed]")).locator("button"))
     check(gateway.call("GET", "/v1/apps", key=secret)[0] == 401, f"a call with a revoked key is refused ({language})")
     check(name not in page.locator("table").first.inner_text(), f"the list has the revoked key ({language})")
 
@@ -134,8 +136,9 @@ def run(browser: Browser) -> dict:
     gateway.seed()
     overloaded = overload()
     gateway.need("PUT", "/v1/apps/waiting", WAITING, key=gateway.ADMIN)
-    for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
-        with browser.person(language, size=size, scripts=scripts) as page:
+    for view in flows.VIEWS:
+        language = view["language"]
+        with browser.person(**view) as page:
             flows.sign_in(page, browser, "owner")
             messages(page, browser, language)
             requeue(page, browser, language, overloaded[language])

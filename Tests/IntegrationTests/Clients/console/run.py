@@ -5,12 +5,12 @@ usage: run.py PHASES BASE ARTIFACTS. PHASES are some of these, separated by comm
   send         composing, tests, undo, conflicts, exports
   diagnose     from a phone number to the reason of each planted cause
   credentials  a correct key, and wrong ones
-  keyboard     from a phone number to a diagnosis, from a message to its undo, pause and cancel, and the life of a key, by the keyboard alone
+  keyboard     with scripts: from a phone number to a diagnosis, from a message to its undo, pause and cancel, and the life of a key, by the keyboard alone
   behaviour    the palette, single keys, new rows, hidden pages, previews
   operate      pause, resume, requeue and cancel messages; revoke a key. The messages to requeue are planted by `send`
   routes       a rollout is raised and rolled back
   migration    a step with too few samples
-  crawl        every page in both languages, both themes and all widths
+  crawl        every page in both languages, both themes and all widths; by the keyboard alone; what each transfers
   lockout      wrong passwords
   unlocked     after `push-gateway account unlock`
   typed        hostile texts in every form
@@ -59,8 +59,8 @@ def send(browser: Browser) -> dict:
     gateway.seed()
     # For the phase `operate`, which needs messages that the gateway has given up.
     operate.overload()
-    flows.send(browser, "owner")
-    flows.send(browser, "author", "ko", scripts=False, size=flows.PHONE)
+    flows.send(browser, "owner", flows.VIEWS[0])
+    flows.send(browser, "author", flows.VIEWS[1])
     flows.once(browser, "owner")
     flows.faults(browser, "author")
     flows.conflict(browser, "owner", "author")
