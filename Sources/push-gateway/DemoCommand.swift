@@ -47,7 +47,7 @@ struct Demo: AsyncParsableCommand {
                 let history = try await stage.writeHistory()
                 Console.print("\n\(history)\n")
                 Console.print(stage.description)
-                Console.print("\nOpen the web console within 15 minutes, and choose the password of 'demo':")
+                Console.print("\nThis link signs in to the web console, once and within 15 minutes. Choose a password:")
                 Console.print(try await stage.invitation() + "\n")
                 Console.print("Running; ^C ends it.")
                 await TerminationSignal.wait()

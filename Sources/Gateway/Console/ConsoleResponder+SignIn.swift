@@ -214,10 +214,22 @@ extension ConsoleResponder {
             throw ConsoleRefusal(.busy, retryAfterSeconds: 5)
         }
         switch try await parts.store.accept(InvitationLink.hash(secret), password: hash) {
-        case .accepted: return ConsoleAnswers.redirect(to: "/\(SignInPages.Path.signIn)")
+        case .accepted(let id): return try await entered(id, request)
         case .unknown: return unusable(request)
         case .nameTaken: throw ConsoleRefusal(.conflict, SignInTexts.nameTaken)
         }
+    }
+
+    /// Signs in a person who has used a link and chosen the password. The account has no codes: an accepted link removes them.
+    private func entered(_ id: AccountID, _ request: ConsoleRequest) async throws -> Response {
+        guard let account = try await parts.store.account(id), !account.isDisabled else { return toSignIn(request) }
+        let secret = try await parts.desk.open(
+            for: account,
+            awaitsCode: account.codeSalt != nil,
+            from: sessionOrigin(request),
+            replacing: request.hash
+        )
+        return ConsoleAnswers.redirect(to: "/", cookies: [ConsoleCookies.setSession(secret)])
     }
 
     private func invitation(of secret: String) async throws -> AccountInvitation? {

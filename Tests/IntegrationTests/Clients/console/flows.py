@@ -38,7 +38,7 @@ def accept(browser: Browser, link: str, view: dict) -> None:
         write(page, page.locator("input[name=password]"), PASSWORD)
         write(page, page.locator("input[name=repeated]"), PASSWORD)
         submit(page, "invitation")
-        check(page.url.endswith("/sign-in"), f"an accepted invitation leads to signing in: {page.url}")
+        check(page.url.endswith(f"/t/{TENANT}/"), f"an accepted invitation signs in: {page.url}")
         page.goto(link)
         check(page.locator("input[name=password]").count() == 0, "an invitation works once")
 
@@ -137,12 +137,17 @@ def unlocked(browser: Browser, name: str) -> None:
 
 
 def sessions(browser: Browser, name: str) -> None:
-    """A person ends another session of theirs; its next page asks to sign in."""
+    """A person ends their sessions, one after another; the next page of an ended one asks to sign in."""
     with browser.person(**VIEWS[0]) as one, browser.person(**VIEWS[1]) as other:
         sign_in(one, browser, name)
         sign_in(other, browser, name)
         other.goto(browser.base + "/account")
-        press(other, other.locator('form[action$="/account/sessions/end"] button').first)
+        ends = other.locator('form[action$="/account/sessions/end"] button')
+        listed = ends.count()
+        check(listed >= 1, "the account lists a session that can be ended")
+        for _ in range(listed):
+            if ends.count():
+                press(other, ends.first)
         signed_out = 0
         for page in (one, other):
             page.goto(tenant(browser))
