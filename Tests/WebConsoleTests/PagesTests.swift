@@ -96,7 +96,7 @@ struct PagesTests {
             "accounts", "compose", "compose/sent/{message}", "exports", "help", "live", "routes", "test-devices",
         ]
         #expect(Set(paths(.json)) == Set(Pages.all.map(\.path)).subtracting(without))
-        #expect(paths(.csv) == ["", "failures", "failures/{reason}", "campaigns", "hours"])
+        #expect(paths(.csv) == ["", "failures", "failures/{reason}", "campaigns", "hours", "versions"])
     }
 
     /// A page without any answer, or with answers that are problems, fails or is shown; it never traps.

@@ -61,7 +61,9 @@ struct PermanentLinkTests {
             #expect(!endsNow || asked(page, fixed, 20) == asked(page, query, 2), "\(page.path)")
             #expect(try content(page, fixed, 2).permanent.isEmpty, "\(page.path): its address is fixed already")
         }
-        let ranged: Set = ["", "failures", "failures/{reason}", "campaigns", "hours", "exports", "apps/{app}/parity"]
+        let ranged: Set = [
+            "", "failures", "failures/{reason}", "campaigns", "hours", "versions", "exports", "apps/{app}/parity",
+        ]
         #expect(relative == (query == Self.week ? ranged : ranged.union(["messages"])))
     }
 

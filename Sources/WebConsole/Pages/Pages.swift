@@ -28,6 +28,7 @@ package enum Pages {
         GroupsPage(),
         GroupPage(),
         TestDevicesPage(),
+        VersionsPage(),
     ]
 
     private static let operations: [any ConsolePage] = [

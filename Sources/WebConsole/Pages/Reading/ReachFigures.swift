@@ -50,10 +50,21 @@ struct ReachFigures: Sendable, Hashable {
         }
     }
 
-    /// The counts of the range and the app of a page: `analytics/campaigns`, `analytics/hours`.
+    /// The counts of the range and the app of a page: `analytics/campaigns`, `analytics/hours`, `analytics/versions`.
     static func call(_ name: String, _ request: PageRequest) -> APICall {
         let app = request.value("app").map { [PageRequest.Parameter("app", $0)] } ?? []
         return APICall(name, .get, "analytics/\(name)", query: ShownRange(request).query + app)
+    }
+
+    /// The page for more groups or rows than the API counts: its choices make them fewer. Nil: they are counted.
+    static func refusal(_ name: String, _ answers: Answers, _ title: Text, _ request: PageRequest) -> PageContent? {
+        guard let answer = answers[name], answer.status == 422,
+            let problem = Reading.problem(answer, request.language)
+        else { return nil }
+        let sentence = Sentence(mark: .warn, text: ReachText.refused(request.language))
+        var page = PageContent(title: title(request.language), sentence: sentence)
+        page.blocks = [Block(body: [problem])]
+        return page
     }
 
     /// The lines of an answer.

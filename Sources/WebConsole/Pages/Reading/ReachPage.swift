@@ -18,13 +18,7 @@ extension ReachPage {
     func export(_ request: PageRequest) -> APICall? { ReachFigures.call(path, request).exported(by: request) }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
-        // More groups or rows than the API counts: the page has the choices that make them fewer.
-        if let answer = answers[path], answer.status == 422, let problem = Reading.problem(answer, request.language) {
-            let sentence = Sentence(mark: .warn, text: ReachText.refused(request.language))
-            var page = PageContent(title: title(request.language), sentence: sentence)
-            page.blocks = [Block(body: [problem])]
-            return page
-        }
+        if let refusal = ReachFigures.refusal(path, answers, title, request) { return refusal }
         var page = counted(try answers.required(path), request)
         page.permanent = ShownRange(request).permanent
         return page

@@ -27,6 +27,7 @@ CALLS = {
     "failures/{reason}": "/v1/analytics/losses?{range}&zone=UTC&app={app}",
     "campaigns": "/v1/analytics/campaigns?{range}&zone=UTC&app={app}",
     "hours": "/v1/analytics/hours?{range}&zone=UTC&app={app}",
+    "versions": "/v1/analytics/versions?{range}&zone=UTC&app={app}&by=os",
     "find": f"/v1/devices?{ROWS}&app={{app}}",
     "devices/{device}": "/v1/devices/{device}",
     "devices/{device}/diagnosis": "/v1/devices/{device}/diagnosis",
@@ -66,7 +67,7 @@ FILTERS = {
 # Members that differ between two calls: times of the answer and of the last use, and the calls of webhooks.
 MOVING = {
     "devices/{device}/diagnosis": {"at"}, "apps/{app}/parity": {"since"}, "nodes": {"seenAt"}, "keys": {"lastUsedAt"}, "keys/{key}": {"lastUsedAt"},
-    "campaigns": {"countedUntil"}, "hours": {"countedUntil"}, "webhooks": CHANGING, "webhooks/{webhook}": CHANGING,
+    "campaigns": {"countedUntil"}, "hours": {"countedUntil"}, "versions": {"countedUntil"}, "webhooks": CHANGING, "webhooks/{webhook}": CHANGING,
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ PAGES = dict(
     failures/{reason} opanu
     campaigns opanu
     hours opanu
+    versions opanu
     live opanu
     find opanu
     devices/{device} opanu
