@@ -247,7 +247,18 @@ struct ComposePage: ConsolePage {
                 hint: ComposeText.campaignHint(language),
                 limit: 128
             ),
+            Self.urgent(composition, language),
         ]
+    }
+
+    /// Browsers send nothing for a box that is not checked; the hidden fields of a review do the same.
+    static func urgent(_ composition: Composition, _ language: Language) -> FormView.Field {
+        FormView.Field(
+            name: "urgent",
+            label: ComposeText.urgent(language),
+            kind: .checkbox,
+            value: composition.isUrgent ? "on" : ""
+        )
     }
 
     private func time(_ composition: Composition, _ request: PageRequest) -> [FormView.Field] {

@@ -77,6 +77,7 @@ enum ComposeText {
         Text(ko: "이미지 \(hash.prefix(12))…", en: "Image \(hash.prefix(12))…")
     }
     static func imageElsewhere(_ host: String) -> Text { Text(ko: "\(host)의 이미지", en: "Image of \(host)") }
+    static let urgent = Text(ko: "긴급: 다른 모든 메시지보다 먼저 발신합니다.", en: "Urgent: sent before all others")
     static let campaign = Text(ko: "캠페인", en: "Campaign")
     static let campaignHint = Text(
         ko: "분석에서 이 이름으로 집계합니다. 선택 사항입니다.",

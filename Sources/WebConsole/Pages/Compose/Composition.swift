@@ -31,6 +31,8 @@ struct Composition: Sendable, Hashable {
     /// The SHA-256 of a stored image.
     var image = ""
     var campaign = ""
+    /// Whether it is sent before all others.
+    var isUrgent = false
     var variables: [String: String] = [:]
     var due = Due.now
     /// A time in the zone of the page.
@@ -53,6 +55,7 @@ struct Composition: Sendable, Hashable {
         image = fields["image"] ?? ""
         if let bytes = fields.file("upload"), !bytes.isEmpty { image = Self.hash(bytes) }
         campaign = fields["campaign"] ?? ""
+        isUrgent = fields["urgent"] != nil
         for name in names { variables[name] = fields[Self.field(of: name)] ?? "" }
         due = fields["when"].flatMap(Due.init(rawValue:)) ?? .now
         at = fields["at"] ?? ""
@@ -66,6 +69,7 @@ struct Composition: Sendable, Hashable {
         body = content["body"]?.string ?? ""
         image = content["image"]?.string ?? ""
         campaign = content["campaign"]?.string ?? ""
+        isUrgent = content["urgent"]?.bool == true
         let form = content["compose"]
         audience = form?["audience"]?.string.flatMap(Audience.init(rawValue:))
         group = form?["group"]?.string ?? ""
@@ -80,6 +84,7 @@ struct Composition: Sendable, Hashable {
         var object = JSONObject([("title", .string(title)), ("body", .string(body))])
         if !image.isEmpty { object["image"] = .string(image) }
         if !campaign.isEmpty { object["campaign"] = .string(campaign) }
+        if isUrgent { object["urgent"] = .bool(true) }
         return .object(object)
     }
 

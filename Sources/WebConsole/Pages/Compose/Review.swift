@@ -316,6 +316,7 @@ struct Review {
             ("when", composition.due.rawValue), ("at", composition.at), ("local", composition.local),
             ("draft", ComposePage.draft(request)), ("revision", request.typed["revision"] ?? ""),
         ]
+        if composition.isUrgent { values.append(("urgent", "on")) }
         values += composition.names.map { (Composition.field(of: $0), composition.variables[$0] ?? "") }
         return ComposePage.hidden(values)
     }

@@ -80,10 +80,12 @@ struct TemplatePage: ConsolePage {
         let author = Sending.author(template["changedBy"]?.string)
         let keep = FormView(
             path: Link.path("templates", mine.app, request.path["template"] ?? "", "save"),
-            fields: ComposePage.hidden([
-                ("title", mine.title), ("body", mine.body), ("campaign", mine.campaign), ("image", mine.image),
-                ("revision", tag),
-            ]),
+            fields: ComposePage.hidden(
+                [
+                    ("title", mine.title), ("body", mine.body), ("campaign", mine.campaign), ("image", mine.image),
+                    ("revision", tag),
+                ] + (mine.isUrgent ? [("urgent", "on")] : [])
+            ),
             submit: TemplateText.keepMine(language)
         )
         let theirs = Link(
@@ -103,7 +105,11 @@ struct TemplatePage: ConsolePage {
             ),
             Block(
                 title: TemplateText.difference(language),
-                body: [.difference(LineDifference.lines(from: Self.text(stored), to: Self.text(mine)))]
+                body: [
+                    .difference(
+                        LineDifference.lines(from: Self.text(stored, language), to: Self.text(mine, language))
+                    )
+                ]
             ),
         ]
     }
@@ -116,8 +122,9 @@ struct TemplatePage: ConsolePage {
         ]
     }
 
-    private static func text(_ composition: Composition) -> String {
-        [composition.title, composition.body, composition.campaign].joined(separator: "\n")
+    private static func text(_ composition: Composition, _ language: Language) -> String {
+        let urgent = composition.isUrgent ? [ComposeText.urgent(language)] : []
+        return ([composition.title, composition.body, composition.campaign] + urgent).joined(separator: "\n")
     }
 
     private func form(_ composition: Composition, _ revision: String, _ request: PageRequest) -> FormView {
@@ -148,6 +155,7 @@ struct TemplatePage: ConsolePage {
                     hint: ComposeText.campaignHint(language),
                     limit: 128
                 ),
+                ComposePage.urgent(composition, language),
             ] + ComposePage.hidden([("revision", revision), ("image", composition.image)]),
             submit: TemplateText.save(language)
         )

@@ -1,0 +1,1 @@
+A message that is composed in the console, and a template, can be urgent.
