@@ -5,9 +5,12 @@ struct AppsPage: ConsolePage {
     let path = "apps"
     let permission = Permission.configure
     var menu: MenuEntry? { MenuEntry(.operations, AppsText.title, .apps, key: "a") }
+    var forms: [any ConsoleForm] { [CreateAppForm()] }
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        answers.has("apps") ? [] : [APICall("apps", .get, "apps", query: OperationsParts.page(request))]
+        let list = APICall("apps", .get, "apps", query: OperationsParts.page(request))
+        // 100: as many credentials as calls can give a tenant.
+        return Reading.open([list, Reading.get("credentials", "credentials", [("limit", "100")])], answers)
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
@@ -40,7 +43,13 @@ struct AppsPage: ConsolePage {
         return PageContent(
             title: words(AppsText.title),
             sentence: Self.sentence(apps, isWhole: body["next"]?.lenientString == nil, words),
-            blocks: [Block(title: words(AppsText.list), note: words(OperationsText.source), body: [.table(table)])]
+            blocks: [
+                Block(title: words(AppsText.list), note: words(OperationsText.source), body: [.table(table)]),
+                Block(
+                    title: words(AppsText.create),
+                    body: [.form(CreateAppForm.view(answers.body("credentials")["credentials"]?.array ?? [], words))]
+                ),
+            ]
         )
     }
 

@@ -21,6 +21,21 @@ enum AppsText {
     static let parity = Text(ko: "응답 일치도", en: "Parity")
     static let log = Text(ko: "요청 로그", en: "Request log")
     static let deleteTitle = Text(ko: "앱 삭제", en: "Delete app")
+    static let create = Text(ko: "앱 만들기", en: "Create app")
+    static let didCreate = Text(ko: "앱을 만들었습니다.", en: "The app is created.")
+    static let exists = Text(ko: "이미 있는 앱입니다.", en: "The app exists already.")
+    static let name = Text(ko: "이름", en: "Name")
+    static let topic = Text(ko: "토픽", en: "Topic")
+    static let topicHint = Text(ko: "앱의 번들 ID입니다.", en: "The bundle ID of the app.")
+    static let forProduction = Text(ko: "운영용 인증서·키", en: "Credential for production")
+    static let forSandbox = Text(ko: "개발용 인증서·키", en: "Credential for sandbox")
+    static let noCredential = Text(ko: "없음", en: "None")
+    static let bindings = Text(ko: "벤더 연동", en: "Bindings")
+    static let bindingsHint = Text(
+        ko: "벤더별 설정을 담은 JSON 객체입니다. 비워 두면 자체 API만 사용합니다.",
+        en: "A JSON object with the settings of each vendor. Leave it empty to use the native API alone."
+    )
+    static let noObject = Text(ko: "JSON 객체가 아닙니다.", en: "This is not a JSON object.")
     static let noBindings = Text(
         ko: "벤더 연동이 없습니다. 자체 API로만 발신할 수 있습니다.",
         en: "The app has no bindings. Only the native API reaches its devices."
@@ -38,8 +53,8 @@ enum AppsText {
 
     static let empty = Text(ko: "아직 앱이 없습니다.", en: "There are no apps yet.")
     static let emptyStep = Text(
-        ko: "설정 파일에 앱을 추가하고 적용하면 여기에 표시됩니다.",
-        en: "Add an app to the provisioning file and apply it; it then appears here."
+        ko: "아래에서 앱을 만들거나, 설정 파일에 추가하고 적용하세요.",
+        en: "Create an app below, or add it to the provisioning file and apply it."
     )
 
     static func allSend(_ count: String) -> Text {

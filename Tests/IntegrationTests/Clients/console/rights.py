@@ -104,6 +104,7 @@ FORMS = {
         webhooks/{webhook} secret op
         captures/{capture} stop op
         captures start op
+        apps create op
         keys create o
         keys/{key} rotate o
         accounts invite o
@@ -194,6 +195,7 @@ def values(page: str, name: str, objects: dict[str, str], who: str) -> dict[str,
         "test-devices add": app | {"user": f"zq-user-{who}"},
         "test-devices remove": app | {"user": objects["user"]},
         "apps restore": confirmed | {"version": "1", "inForce": "2"},
+        "apps create": {"app": f"zq-app-{who}", "topic": "com.example.shop"},
         "apps delete": confirmed,
         "migrations start": confirmed, "migrations advance": confirmed, "migrations complete": confirmed,
         "migrations rollback": confirmed, "migrations rollback-full": confirmed,

@@ -1,0 +1,1 @@
+The console creates apps with their topic, credentials and bindings.
