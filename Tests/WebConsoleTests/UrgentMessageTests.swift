@@ -33,4 +33,22 @@ struct UrgentMessageTests {
         // An empty hidden field would check the box.
         #expect(try forms(ComposePageTests.typed) == ["", nil, nil])
     }
+
+    /// Back ends store templates with members that the form does not have.
+    @Test func aSavedTemplateKeepsTheMembersOfBackEnds() throws {
+        let request = SendingWorld.request(path: ["app": "shop", "template": "winter"])
+        let fields = SendingWorld.fields([("title", "Sale"), ("body", "x"), ("urgent", ""), ("revision", "\"3\"")])
+        func body(_ stored: APIAnswer) -> JSON? {
+            var answers = Answers()
+            answers["stored"] = stored
+            return SaveTemplateForm().submit(request, fields, answers).call?.body
+        }
+        let content: JSON = ["title": "Old", "campaign": "winter", "urgent": true, "data": ["order": "4711"]]
+        let saved: JSON = ["content": ["title": "Sale", "body": "x", "data": ["order": "4711"]]]
+        #expect(body(SendingWorld.answer(["name": "winter", "content": content])) == saved)
+        #expect(body(SendingWorld.problem(404, "PG-1004")) == ["content": ["title": "Sale", "body": "x"]])
+        // Without knowing what is stored, nothing is saved.
+        #expect(body(SendingWorld.problem(503, "PG-1002")) == nil)
+        #expect(SaveTemplateForm().calls(request, fields, Answers()).map(\.path) == ["apps/shop/templates/winter"])
+    }
 }

@@ -55,7 +55,7 @@ struct Composition: Sendable, Hashable {
         image = fields["image"] ?? ""
         if let bytes = fields.file("upload"), !bytes.isEmpty { image = Self.hash(bytes) }
         campaign = fields["campaign"] ?? ""
-        isUrgent = fields["urgent"] != nil
+        isUrgent = !(fields["urgent"] ?? "").isEmpty
         for name in names { variables[name] = fields[Self.field(of: name)] ?? "" }
         due = fields["when"].flatMap(Due.init(rawValue:)) ?? .now
         at = fields["at"] ?? ""
@@ -78,6 +78,9 @@ struct Composition: Sendable, Hashable {
         at = form?["at"]?.string ?? ""
         local = form?["local"]?.string ?? ""
     }
+
+    /// The members of a stored content that the form has.
+    static let members: Set<String> = ["title", "body", "image", "campaign", "urgent", "compose"]
 
     /// The content of a template or draft.
     var content: JSON {

@@ -176,9 +176,26 @@ struct SaveTemplateForm: ConsoleForm {
     let name = "save"
     let permission = Permission.send
 
+    /// The stored template, of which the members that the form does not have are kept.
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        answers.has("stored") ? [] : [APICall("stored", .get, TemplatePage.path(request))]
+    }
+
+    /// The content with the members that back ends alone write. If another person has changed the template meanwhile, the call is refused for its version.
+    private func content(_ composition: Composition, over stored: JSON?) -> JSON {
+        var object = composition.content.object ?? JSONObject()
+        for (name, value) in stored?.object?.pairs ?? [] where !Composition.members.contains(name) {
+            object[name] = value
+        }
+        return .object(object)
+    }
+
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         let language = request.language
         let composition = Composition(app: request.path["app"] ?? "", fields)
+        if let stored = answers["stored"], !stored.isSuccess, stored.status != 404 {
+            return .invalid(FieldErrors(stored))
+        }
         var faults: [String: String] = [:]
         if composition.title.trimmed.isEmpty, composition.body.trimmed.isEmpty {
             faults["body"] = ComposeText.stateText(language)
@@ -195,7 +212,7 @@ struct SaveTemplateForm: ConsoleForm {
                 "save",
                 .put,
                 TemplatePage.path(request),
-                body: ["content": composition.content],
+                body: ["content": content(composition, over: answers.body("stored")["content"])],
                 ifMatch: fields["revision"].flatMap { $0.isEmpty ? nil : $0 } ?? "\"0\""
             )
         )
