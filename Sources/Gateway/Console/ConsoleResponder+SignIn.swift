@@ -223,7 +223,7 @@ extension ConsoleResponder {
     /// Signs in a person who has used a link and chosen the password. The account has no codes: an accepted link removes them.
     private func entered(_ id: AccountID, _ request: ConsoleRequest) async throws -> Response {
         guard let account = try await parts.store.account(id), !account.isDisabled else { return toSignIn(request) }
-        let secret = try await parts.desk.open(
+        let secret = try await parts.verifier.open(
             for: account,
             awaitsCode: account.codeSalt != nil,
             from: sessionOrigin(request),
