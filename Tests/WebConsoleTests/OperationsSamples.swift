@@ -149,7 +149,10 @@ enum OperationsSamples {
     )
 
     static let all: [Sample] = [
-        Sample(page: AppsPage(), bodies: ["apps": apps]),
+        Sample(
+            page: AppsPage(),
+            bodies: ["apps": apps, "credentials": ["credentials": [credential], "next": .null]]
+        ),
         Sample(page: AppPage(), path: ["app": "shop"], bodies: ["app": app, "bindings": bindings]),
         Sample(page: CapturesPage(), bodies: ["captures": ["captures": [capture]], "apps": apps]),
         Sample(page: CapturePage(), path: ["capture": "c-1"], bodies: ["capture": captureWithPage]),
