@@ -340,7 +340,8 @@ struct RotationTests {
         }
     }
 
-    /// Replaces the certificate while calls by HTTPS go on, from clients that trust both certificates: on new connections, and on one that stays open.
+    /// Replaces the certificate while calls by HTTPS go on: on new connections, whose clients trust both certificates, and on one that stays open. The client of
+    /// that one trusts the old certificate alone, so that its calls fail if the connection ends.
     private func replaceCertificate(_ world: World) async throws {
         let other = StageMaterial(directory: world.directory + "/renewed")
         try FileManager.default.createDirectory(atPath: other.directory, withIntermediateDirectories: true)
@@ -354,7 +355,11 @@ struct RotationTests {
         try (old + "\n" + content(other, names[0])).write(toFile: both, atomically: true, encoding: .utf8)
         let onlyNew = other.path(names[0])
         let https = world.https.base.replacing("127.0.0.1", with: "localhost")
-        let (kept, key, isOver) = (HTTPCaller(gateway: https, trustRootsFile: both), world.apiKey, Tally())
+        let onlyOld = world.material.path("before.pem")
+        try old.write(toFile: onlyOld, atomically: true, encoding: .utf8)
+        let (kept, key, isOver) = (HTTPCaller(gateway: https, trustRootsFile: onlyOld), world.apiKey, Tally())
+        let opening = try await kept.call("GET", "/v1/apps", bearer: key)
+        #expect(opening.status == 200, "\(opening.text)")
         defer { isOver.add(1) }
         let onOne = Task {
             var statuses: [Int] = []
