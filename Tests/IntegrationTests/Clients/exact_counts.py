@@ -41,7 +41,7 @@ PERMANENT = {"Unregistered": 1, "BadDeviceToken": 2, "DeviceTokenNotForTopic": 1
 # In this order: the rows of a table are counted by those of the tables before it.
 TABLES = {
     "messages": """SELECT message_id, app_id, vendor, floor(extract(epoch FROM due_at) / 900)::integer AS quarter,
-        content->>'campaign' AS campaign, content->>'campaignVariant' AS variant FROM gateway.message""",
+        content->>'campaign' AS campaign, content->>'campaignVariant' AS variant, is_counted FROM gateway.message""",
     "clients": """SELECT app_id, client, app_version, os, os_version, sdk_version, model, locale FROM gateway.client_version""",
     "deliveries": """SELECT message_id, state, reason, transport, is_certain, attempts, sent_at IS NOT NULL AS is_settled,
         received_at IS NOT NULL AS is_received, read_at IS NOT NULL AS is_read, device_vendor, client FROM gateway.delivery""",
@@ -360,9 +360,9 @@ def compare_losses(base, counts, filters):
 
 def compare_messages(base, counts, chance):
     """The funnels of messages: all that have counts of their own, and some that are counted from their deliveries."""
-    large = [message for message in sorted(counts.messages) if sum(counts.funnels[message][name] for name in OUTCOMES) > 2000]
-    small = sorted(set(counts.messages) - set(large))
-    messages = large + chance.sample(small, min(5, len(small)))
+    counted = sorted(message for message, row in counts.messages.items() if row["is_counted"] == "t")
+    others = sorted(set(counts.messages) - set(counted))
+    messages = counted + chance.sample(others, min(5, len(others)))
     with concurrent.futures.ThreadPoolExecutor(3) as lanes:
         found = list(lanes.map(lambda message: call(base, "/v1/messages/" + message), messages))
     for message, answer in zip(messages, found):
