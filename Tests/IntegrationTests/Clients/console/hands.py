@@ -25,18 +25,28 @@ def reach(page: Page, target: Locator) -> bool:
     return check(False, f"{target} of {page.url} cannot be reached by the keyboard")
 
 
+def _is_typed(page: Page, target: Locator) -> bool:
+    """Whether the keyboard is to be used, which has reached the target then. An element that it cannot reach is a failure, and is used with the mouse, so that
+    the flow goes on."""
+    return not has_mouse(page) and reach(page, target)
+
+
 def _use(page: Page, target: Locator, by_keyboard: Callable[[], object], by_mouse: Callable[[], object]) -> None:
-    """An element that the keyboard cannot reach is a failure. It is used with the mouse then, so that the flow goes on."""
-    if has_mouse(page) or not reach(page, target):
-        by_mouse()
-    else:
+    if _is_typed(page, target):
         by_keyboard()
+    else:
+        by_mouse()
 
 
 def press(page: Page, target: Locator) -> None:
     """Uses a button or a link, and waits for the page that follows."""
+    # Before the time for the next page begins.
+    is_typed = _is_typed(page, target)
     with page.expect_navigation():
-        _use(page, target, lambda: page.keyboard.press("Enter"), target.click)
+        if is_typed:
+            page.keyboard.press("Enter")
+        else:
+            target.click()
 
 
 def write(page: Page, field: Locator, text: str) -> None:
