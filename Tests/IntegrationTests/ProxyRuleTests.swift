@@ -82,7 +82,7 @@ import UpstreamSupport
             .write(toFile: world.material.path("proxied.yaml"), atomically: true, encoding: .utf8)
         let applied = try await world.apply("proxied.yaml")
         try #require(applied.status == 0, "\(applied.log)")
-        try await eventually("calls are proxied", within: .seconds(10)) { try await install(world) == "ok" }
+        try await eventually("calls are proxied") { try await install(world) == "ok" }
     }
 
     private func install(_ world: World) async throws -> String {

@@ -32,8 +32,8 @@ NAMED = 20
 LACKS = re.compile(r"needs (\d+) more samples")
 # Messages that were sent count for the gates after this long.
 COUNTED_SECONDS = 5.0
-# A step has its samples within this time.
-STEP_SECONDS = 60.0
+# A step has its samples within this time, also where debug builds and the runs of three vendors share two cores.
+STEP_SECONDS = 300.0
 # The gates that this test does not fill. `failures` is filled when all pushes are the gateway's.
 GIVEN_UP = {"responses", "optOuts", "reach", "payload", "p99", "receipts", "unknown"}
 HAS_MOVED = re.compile(r"percent: 100\b|stage: hold\b")
