@@ -4,8 +4,8 @@ import Testing
 
 @testable import GatewayHTTP
 
-/// The thread for large bodies.
-struct LargeBodiesTests {
+/// The thread for large bodies. The limit is for a body that is never freed.
+@Suite(.timeLimit(.minutes(10))) struct LargeBodiesTests {
     /// The thread that runs this: the kernel names it.
     private static func thread() -> String {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
