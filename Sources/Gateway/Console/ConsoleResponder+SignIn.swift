@@ -214,15 +214,18 @@ extension ConsoleResponder {
             throw ConsoleRefusal(.busy, retryAfterSeconds: 5)
         }
         switch try await parts.store.accept(InvitationLink.hash(secret), password: hash) {
-        case .accepted(let id): return try await entered(id, request)
+        case .accepted(let id): return try await entered(id, hash, request)
         case .unknown: return unusable(request)
         case .nameTaken: throw ConsoleRefusal(.conflict, SignInTexts.nameTaken)
         }
     }
 
-    /// Signs in a person who has used a link and chosen the password. The account has no codes: an accepted link removes them.
-    private func entered(_ id: AccountID, _ request: ConsoleRequest) async throws -> Response {
-        guard let account = try await parts.store.account(id), !account.isDisabled else { return toSignIn(request) }
+    /// Signs in a person who has used a link and chosen the password, of which `hash` is stored. The account has no codes: an accepted link removes them. Whoever
+    /// has replaced the password meanwhile has ended the sessions of this person, so none is opened.
+    private func entered(_ id: AccountID, _ hash: String, _ request: ConsoleRequest) async throws -> Response {
+        guard let account = try await parts.store.account(id), account.password == hash, !account.isDisabled else {
+            return toSignIn(request)
+        }
         let secret = try await parts.verifier.open(
             for: account,
             awaitsCode: account.codeSalt != nil,
