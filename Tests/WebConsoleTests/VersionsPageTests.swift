@@ -59,6 +59,16 @@ struct VersionsPageTests {
         #expect(facts.last?.label == "Tokens invalidated")
     }
 
+    @Test func aTableOfTheLargestValuesSaysSo() throws {
+        var many = bodies
+        many["versions"] = ["groups": .array((0..<60).map { line(["os": .string("v\($0)")], (100 - $0, 0, 0)) })]
+        let content = try ReadPages.content(VersionsPage(), ReadPages.request(), many)
+        #expect(ReadPages.tables(content).first?.rows.count == ConsoleLimits.rows)
+        #expect(content.blocks.last?.foot?.hasPrefix("The largest 50 of 60. The export has all of them.") == true)
+        let few = try ReadPages.content(VersionsPage(), ReadPages.request(), bodies)
+        #expect(few.blocks.last?.foot?.contains("The largest") == false)
+    }
+
     @Test func withoutDevicesTheCountsByValueAreShown() throws {
         var some = bodies
         some["devices"] = nil

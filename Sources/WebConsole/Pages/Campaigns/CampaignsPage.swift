@@ -62,18 +62,13 @@ struct CampaignsPage: ReachPage {
             page.blocks = [Block(body: [.empty(empty)])]
             return page
         }
-        var foot = ReachFigures.foot(body, words)
-        if campaigns.count > ConsoleLimits.rows {
-            let counts = (words.count(Int64(ConsoleLimits.rows)), words.count(Int64(campaigns.count)))
-            foot = "\(words(CampaignsText.largest(counts.0, counts.1))) \(foot)"
-        }
         page.blocks = [
             chart(campaigns, words),
             Block(
                 title: words(CampaignsText.table),
                 note: ShownRange(request).words(words.language),
                 body: [.table(table(campaigns, words))],
-                foot: foot
+                foot: ReachFigures.footOfLargest(body, words)
             ),
         ]
         return page
@@ -157,12 +152,5 @@ enum CampaignsText {
 
     static func first(_ range: String, _ campaign: String, _ counts: String) -> Text {
         Text(ko: "\(range) 가장 큰 캠페인: \(campaign). \(counts).", en: "Largest campaign \(range): \(campaign), \(counts).")
-    }
-
-    static func largest(_ shown: String, _ all: String) -> Text {
-        Text(
-            ko: "\(all)개 중 가장 큰 \(shown)개입니다. 내보낸 파일에는 모두 있습니다.",
-            en: "The largest \(shown) of \(all). The export has all of them."
-        )
     }
 }

@@ -1,6 +1,6 @@
 import Model
 
-/// One line of the counts by campaign or by hour: the deliveries that were accepted, received and read.
+/// One line of the counts by campaign, by hour or by what apps report of their devices: the deliveries that were accepted, received and read.
 struct ReachFigures: Sendable, Hashable {
     /// A count, by its name in the answers.
     enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -76,9 +76,17 @@ struct ReachFigures: Sendable, Hashable {
         guard let until = words.moment(body["countedUntil"]) else { return source }
         return "\(source) \(words(ReachText.counted(words.time(until))))"
     }
+
+    /// `foot` below a table that shows the first lines of the answer, which are the largest.
+    static func footOfLargest(_ body: JSON, _ words: Words) -> String {
+        let count = lines(body).count
+        guard count > ConsoleLimits.rows else { return foot(body, words) }
+        let largest = ReachText.largest(words.count(Int64(ConsoleLimits.rows)), words.count(Int64(count)))
+        return "\(words(largest)) \(foot(body, words))"
+    }
 }
 
-/// The texts that the pages of campaigns and hours share.
+/// The texts that the pages of campaigns, hours and figures of devices share.
 enum ReachText {
     static let refused = Text(
         ko: "이 기간의 집계를 표시할 수 없습니다. 더 짧은 기간이나 앱 하나를 선택하세요.",
@@ -88,6 +96,13 @@ enum ReachText {
         ko: "APNs 접수에는 응답을 받지 못한 발신이 포함됩니다. 수신 확인과 읽음은 앱이 알린 건수입니다.",
         en: "Accepted by APNs includes those without an answer. The app reports what was received and read."
     )
+
+    static func largest(_ shown: String, _ all: String) -> Text {
+        Text(
+            ko: "\(all)개 중 가장 큰 \(shown)개입니다. 내보낸 파일에는 모두 있습니다.",
+            en: "The largest \(shown) of \(all). The export has all of them."
+        )
+    }
 
     static func counted(_ time: String) -> Text {
         Text(

@@ -85,7 +85,7 @@ struct VersionsPage: ConsolePage {
                 title: words(VersionsText.table),
                 note: "\(words(fact.name)) · \(ShownRange(request).words(words.language))",
                 body: [.table(table(lines, fact, words))],
-                foot: ReachFigures.foot(body, words)
+                foot: ReachFigures.footOfLargest(body, words)
             )
         )
         return page
