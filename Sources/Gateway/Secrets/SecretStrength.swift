@@ -15,8 +15,7 @@ package enum SecretStrength {
     }
 
     /// The number of characters that do not continue a run or a sequence (`aaa`, `123`, `cba`), times the bits that distinguish the characters in use. A common
-    /// word
-    /// counts as two characters, about 8 bits.
+    /// word counts as two characters, about 8 bits.
     static func estimatedBits(_ secret: String) -> Double {
         let bytes = Array(secret.utf8)
         guard !bytes.isEmpty else { return 0 }

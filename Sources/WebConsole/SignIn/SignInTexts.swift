@@ -90,7 +90,6 @@ package enum SignInTexts {
         en: "The session has ended. Sign in again."
     )
     package static let changed = Text(ko: "변경했습니다.", en: "Changed.")
-    package static let accepted = Text(ko: "계정이 준비되었습니다. 로그인하세요.", en: "The account is ready. Sign in.")
 
     package static func blocked(_ seconds: Int) -> Text {
         let minutes = (seconds + 59) / 60
