@@ -199,7 +199,7 @@ struct ConsoleAccessTests {
         "messages/{message}/deliveries/{target}": everyone, "devices/{device}": everyone,
         "devices/{device}/diagnosis": everyone, "find": everyone, "users": everyone, "users/{user}": everyone,
         "groups": everyone, "groups/{group}": everyone, "failures": everyone, "failures/{reason}": everyone,
-        "campaigns": everyone, "hours": everyone,
+        "campaigns": everyone, "hours": everyone, "versions": everyone,
         "exports": everyone, "live": everyone, "help": everyone,
         "compose": [.owner, .op, .author], "compose/sent/{message}": [.owner, .op, .author],
         "templates": [.owner, .op, .author], "templates/{app}/{template}": [.owner, .op, .author],
