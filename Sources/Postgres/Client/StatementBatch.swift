@@ -6,7 +6,7 @@
 package struct StatementBatch: Sendable {
     /// The merged statement, with the parameters that all calls share. One array per value of `row` follows them.
     var shared: Statement
-    /// The values of this call: text, uuid, timestamptz or bytea.
+    /// The values of this call: text, uuid, timestamptz, bytea or bigint.
     var row: [PostgresValue]
     /// The subject of the call: two calls with the same subject are not merged. Nil: no restriction.
     var subject: String?
@@ -152,6 +152,7 @@ extension PostgresValue {
         case .text: .texts(batches.map { if case .text(let text) = $0.row[column] { text } else { nil } })
         case .uuid: .uuids(batches.map { if case .uuid(let uuid) = $0.row[column] { uuid } else { nil } })
         case .timestamp: .timestamps(batches.map { if case .timestamp(let at) = $0.row[column] { at } else { nil } })
+        case .int64: .int64s(batches.map { if case .int64(let number) = $0.row[column] { number } else { nil } })
         case .bytes: .byteArrays(batches.map { if case .bytes(let bytes) = $0.row[column] { bytes } else { nil } })
         default: nil
         }

@@ -168,11 +168,7 @@ import Testing
             tenant: fixture.acme.rawValue,
             [erase, forwarding("erase", about: user).statement(call)]
         )
-        let parameters: [PostgresValue] = [
-            .id(fixture.acme), .bytes(lease.queue.orderingKey), .id(lease.queue.app), .id(lease.queue.upstream),
-            .text("node-1"), .int64(lease.epoch), .int64(lease.number), .interval(.seconds(60)),
-        ]
-        let settlement = Transaction(tenant: nil, [ForwardSQL.settle.with(parameters)])
+        let settlement = PostgresForwardStore.settlement(lease, by: "node-1", for: .seconds(60))
         let held = "SELECT FROM gateway.outbox o WHERE o.tenant_id = '\(fixture.acme)' FOR UPDATE"
         let errors = try await race(fixture, behind: held, [(.call, erasure), (.engine, settlement)])
         #expect(errors == [nil, nil])

@@ -653,7 +653,7 @@ SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
 SELECT * FROM gateway.set_clock($1, $2, $3, $4, $5);
 
 -- role gateway_engine
-SELECT * FROM gateway.settle_forward($1, $2, $3, $4, $5, $6, $7, $8::interval);
+SELECT * FROM gateway.settle_forwards($1, $2, $3, $4::interval, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT * FROM gateway.start_challenge($1, $2, $3, $4, $5);

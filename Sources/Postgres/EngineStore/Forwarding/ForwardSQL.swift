@@ -19,7 +19,7 @@ enum ForwardSQL {
     static let claim = StoreSQL.tenant("SELECT * FROM gateway.claim_forwards($1, $2, $3, $4::interval, $5)")
 
     static let settle = StoreSQL.tenant(
-        "SELECT * FROM gateway.settle_forward($1, $2, $3, $4, $5, $6, $7, $8::interval)"
+        "SELECT * FROM gateway.settle_forwards($1, $2, $3, $4::interval, $5, $6, $7, $8)"
     )
 
     /// After a failure.

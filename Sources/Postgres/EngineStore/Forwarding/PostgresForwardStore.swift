@@ -4,6 +4,9 @@ import Store
 
 /// Stores the calls that wait for upstreams. `ForwardCalls` adds them.
 package struct PostgresForwardStore: ForwardStore {
+    /// 64 calls are settled in one statement: as many as are in progress to one upstream. Its locks are held until the last of them is settled.
+    static let settlementsPerStatement = 64
+
     private let engine: PostgresPool
 
     /// - Parameter engine: the pool of `gateway_engine`.
@@ -53,20 +56,42 @@ package struct PostgresForwardStore: ForwardStore {
         for period: Duration
     ) async throws(StoreError) -> ForwardStep {
         try await asStore { () throws(PostgresError) in
-            let parameters = Self.key(lease, node) + [.int64(lease.number), .interval(period)]
-            // Together with those of other queues, so that they share a flush to disk.
-            let settlement = Transaction(tenant: nil, [ForwardSQL.settle.with(parameters)])
+            let settlement = Self.settlement(lease, by: node, for: period)
             let row = try await engine.run(gathered: settlement).result(0).only()
-            switch try row.text("state") {
-            case "lost": return .lost
-            case "ended": return .ended
-            default:  // `next`
-                var next = lease
-                next.attempts = 0
-                next.number = try row.int64("no")
-                next.call = try Self.call(row, of: lease.queue)
-                return .next(next)
-            }
+            return try Self.step(row, after: lease)
+        }
+    }
+
+    /// Joins those of other queues of the upstream that wait at the same time: one statement settles them.
+    static func settlement(_ lease: ForwardLease, by node: NodeID, for period: Duration) -> Transaction {
+        let queue = lease.queue
+        let shared: [PostgresValue] = [.id(queue.tenant), .id(queue.upstream), .id(node), .interval(period)]
+        let batch = StatementBatch(
+            sql: ForwardSQL.settle,
+            shared: shared,
+            row: [.bytes(queue.orderingKey), .id(queue.app), .int64(lease.epoch), .int64(lease.number)],
+            limit: settlementsPerStatement
+        )
+        return Transaction(tenant: nil, [batch], of: 1, flushes: false) {
+            let values: [PostgresValue] = [
+                .byteArrays([queue.orderingKey]), .strings([queue.app.rawValue]), .int64s([lease.epoch]),
+                .int64s([lease.number]),
+            ]
+            return [ForwardSQL.settle.with(shared + values)]
+        }
+    }
+
+    /// The result of the settlement of a call.
+    static func step(_ row: Row, after lease: ForwardLease) throws(PostgresError) -> ForwardStep {
+        switch try row.text("state") {
+        case "lost": return .lost
+        case "ended": return .ended
+        default:  // `next`
+            var next = lease
+            next.attempts = 0
+            next.number = try row.int64("no")
+            next.call = try call(row, of: lease.queue)
+            return .next(next)
         }
     }
 

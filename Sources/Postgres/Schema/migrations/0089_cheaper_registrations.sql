@@ -3,5 +3,9 @@
 --
 -- Routines that call another one with more than twelve parameters name them (`append_changes`, `find_history`, `import_each`, `import_identities`, `import_rows`,
 -- `keep_users`, `log_events`, `record_slice`, `register_noted`, `register_tagged`, `register_timed`). Their results are the same.
+--
+-- `claim_forwards` and `settle_forwards` (new) do the work of a set of forwarded calls with one statement of each kind. Older programs call `settle_forward`.
 -- Oldest program: 39
--- Routines: 29c0d4f1930d7c2e
+-- Routines: 3c72529527756900
+
+DROP FUNCTION IF EXISTS gateway.next_forward;

@@ -1,7 +1,7 @@
 -- Removes the waiting calls about persons and devices, given as parallel arrays of names (users, or keys of devices) with their app and dialect; null means
 -- every app or every dialect. Calls that outlive an erasure stay. The queues stay too, and the next claim deletes those without calls.
 --
--- Locks the queues before their calls, in the order of their keys, as `settle_forward` and `forward_calls` do. Comes last in an erasure: a forwarded call waits for
+-- Locks the queues before their calls, in the order of their keys, as `settle_forwards` and `forward_calls` do. Comes last in an erasure: a forwarded call waits for
 -- its queue while it holds the event log, for which a call may wait that holds the audit.
 CREATE OR REPLACE FUNCTION gateway.forget_forwarded(p_tenant text, p_apps text[], p_vendors text[], p_names text[])
 RETURNS void LANGUAGE plpgsql AS $$
