@@ -116,6 +116,10 @@ struct ConsoleRightsTests {
         #expect(people.masked(campaign, path: ["apps", "shop", "campaigns"]) == campaign)
         let figures: JSON = ["rows": [["key": "shop", "sent": 3]]]
         #expect(people.masked(figures, path: ["analytics", "funnel"]) == figures)
+        // An author saves and sends what a template contains: a mask would take its place.
+        let template: JSON = ["name": "winter", "content": ["data": ["user": "u", "key": "k", "url": "app://sale"]]]
+        #expect(people.masked(template, path: ["apps", "shop", "templates", "winter"]) == template)
+        #expect(people.masked(template, path: ["apps", "templates", "users"]) != template)
         let entry: JSON = ["entries": [["subject": "app shop", "actor": "account:lee"], ["subject": "user kim"]]]
         let masked = people.masked(entry, path: ["audit"])
         #expect(masked["entries"]?.array?.map { $0["subject"]?.string } == ["app shop", "user •••"])

@@ -54,6 +54,7 @@ struct PreviewForm: ConsoleForm {
 struct SendForm: ConsoleForm {
     let name = "send"
     let permission = Permission.send
+    let bodyLimitBytes = Composition.Limits.formBytes
 
     /// The recipients are counted again, because they may have changed since the review.
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
@@ -104,6 +105,7 @@ struct SendForm: ConsoleForm {
 struct SendTestForm: ConsoleForm {
     let name = "test"
     let permission = Permission.send
+    let bodyLimitBytes = Composition.Limits.formBytes
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         let composition = Composition(fields)
@@ -124,6 +126,7 @@ struct SendTestForm: ConsoleForm {
 struct DraftForm: ConsoleForm {
     let name = "draft"
     let permission = Permission.send
+    let bodyLimitBytes = Composition.Limits.formBytes
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         let composition = Composition(fields)

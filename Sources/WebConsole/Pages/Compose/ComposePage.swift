@@ -55,7 +55,7 @@ struct ComposePage: ConsolePage {
             Block(
                 width: 8,
                 title: ComposeText.message(language),
-                body: [.form(form(composition, request, answers))]
+                body: [.form(form(composition, request, answers))] + Self.more(composition, language)
             ),
             Self.preview(composition, language),
             Block(title: ComposeText.payloads(language), note: SendingText.gateway(language), body: review.payloads),
@@ -81,11 +81,25 @@ struct ComposePage: ConsolePage {
     private func composition(_ request: PageRequest, _ answers: Answers, _ app: String) -> Composition {
         if !request.typed.isEmpty { return Composition(app: app, request.typed) }
         let source = answers.body("source")
-        // A template has its content in a member, a message has it as its own.
-        var composition = Composition(app: app, content: source["content"] ?? source)
+        // A template has its content in a member; a message has its texts as its own, next to its state.
+        var composition = Composition(app: app, content: source["content"] ?? Self.texts(of: source))
         if let group = request.value("group") { (composition.audience, composition.group) = (.group, group) }
         if let search = request.value("search") { (composition.audience, composition.search) = (.search, search) }
         return composition
+    }
+
+    /// The members of a message's answer that are part of its content.
+    private static func texts(of message: JSON) -> JSON {
+        let names = ["title", "body", "campaign", "variant"]
+        let pairs = names.compactMap { name -> (String, JSON)? in message[name]?.string.map { (name, .string($0)) } }
+        return .object(JSONObject(pairs))
+    }
+
+    /// The members that the form does not have. They are sent too, so a person should see them.
+    static func more(_ composition: Composition, _ language: Language) -> [Part] {
+        guard !composition.more.isEmpty else { return [] }
+        let text = JSONWriter.text(.object(composition.more))
+        return [.text(ComposeText.moreNote(language)), .code(text, label: ComposeText.more(language))]
     }
 
     private func templates(_ request: PageRequest, _ answers: Answers) -> [Filter] {
@@ -126,11 +140,13 @@ struct ComposePage: ConsolePage {
         var fields = recipients(composition, request, answers)
         fields += content(composition, request.language)
         fields += time(composition, request)
-        fields += Self.hidden([
-            ("app", composition.app), ("image", composition.image),
-            ("devices", composition.devices.joined(separator: " ")),
-            ("draft", Self.draft(request)), ("revision", Self.revision(request, answers)),
-        ])
+        fields += Self.hidden(
+            [
+                ("app", composition.app), ("image", composition.image),
+                ("devices", composition.devices.joined(separator: " ")),
+                ("draft", Self.draft(request)), ("revision", Self.revision(request, answers)),
+            ] + composition.hidden
+        )
         return FormView(
             path: "compose/review",
             fields: fields,

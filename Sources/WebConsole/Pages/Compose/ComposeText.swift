@@ -83,6 +83,11 @@ enum ComposeText {
         ko: "분석에서 이 이름으로 집계합니다. 선택 사항입니다.",
         en: "Analytics count the message under this name. Optional."
     )
+    static let more = Text(ko: "그 밖의 항목", en: "Further members")
+    static let moreNote = Text(
+        ko: "템플릿이나 이전 메시지에 있지만 이 양식에는 없는 항목입니다. 그대로 유지됩니다.",
+        en: "The template or earlier message has these members, which this form does not have. They are kept."
+    )
     static func variable(_ name: String) -> Text { Text(ko: "변수 \(name)", en: "Variable \(name)") }
     static let when = Text(ko: "발신 시각", en: "When to send")
     static func due(_ due: Composition.Due) -> Text {

@@ -17,6 +17,8 @@ struct Composition: Sendable, Hashable {
         static let searches = 5
         /// 100 devices found by searches. Each search returns at most 20.
         static let devices = 100
+        /// 128 KiB of a form without a file: 16 KiB of a template and the texts, percent-coded, and the recipients.
+        static let formBytes = 128 << 10
     }
 
     var app: String
@@ -39,6 +41,8 @@ struct Composition: Sendable, Hashable {
     var at = ""
     /// A time on the clock of each device.
     var local = ""
+    /// The members of a template's content that the form does not have, such as `data` and `apns`.
+    var more = JSONObject()
 
     init(app: String) { self.app = app }
 
@@ -60,6 +64,7 @@ struct Composition: Sendable, Hashable {
         due = fields["when"].flatMap(Due.init(rawValue:)) ?? .now
         at = fields["at"] ?? ""
         local = fields["local"] ?? ""
+        more = Self.others(of: fields["more"].flatMap { try? JSONParser.parse($0) })
     }
 
     /// A stored template or draft, or an earlier message.
@@ -77,10 +82,23 @@ struct Composition: Sendable, Hashable {
         due = form?["when"]?.string.flatMap(Due.init(rawValue:)) ?? .now
         at = form?["at"]?.string ?? ""
         local = form?["local"]?.string ?? ""
+        more = Self.others(of: content)
     }
 
     /// The members of a stored content that the form has.
     static let members: Set<String> = ["title", "body", "image", "campaign", "urgent", "compose"]
+
+    /// The members of a message that are chosen for each message, whatever a template says.
+    private static let chosen: Set<String> = ["app", "to", "sendAt"]
+
+    /// The members of a stored content that the form does not have.
+    private static func others(of content: JSON?) -> JSONObject {
+        let pairs = (content?.object?.pairs ?? []).filter { !members.contains($0.key) && !chosen.contains($0.key) }
+        return JSONObject(pairs.map { ($0.key, $0.value) })
+    }
+
+    /// The members that the form does not have, as the value of a hidden field; none without any.
+    var hidden: [(String, String)] { more.isEmpty ? [] : [("more", JSONWriter.text(.object(more)))] }
 
     /// The content of a template or draft.
     var content: JSON {
@@ -88,6 +106,8 @@ struct Composition: Sendable, Hashable {
         if !image.isEmpty { object["image"] = .string(image) }
         if !campaign.isEmpty { object["campaign"] = .string(campaign) }
         if isUrgent { object["urgent"] = .bool(true) }
+        // A variant is a part of a campaign: without one the API refuses it.
+        for (name, value) in more.pairs where name != "variant" || !campaign.isEmpty { object[name] = value }
         return .object(object)
     }
 

@@ -317,6 +317,7 @@ struct Review {
             ("draft", ComposePage.draft(request)), ("revision", request.typed["revision"] ?? ""),
         ]
         if composition.isUrgent { values.append(("urgent", "on")) }
+        values += composition.hidden
         values += composition.names.map { (Composition.field(of: $0), composition.variables[$0] ?? "") }
         return ComposePage.hidden(values)
     }
