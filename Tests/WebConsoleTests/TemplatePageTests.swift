@@ -107,6 +107,60 @@ struct TemplatePageTests {
         )
     }
 
+    @Test func aCopyHasTheContentAndIsSavedUnderItsName() throws {
+        let content: JSON = ["title": "Sale", "body": "Line 1", "data": ["order": "4711"], "urgent": true]
+        let stored = SendingWorld.answer(["name": "winter", "revision": 3, "content": content], tag: "\"3\"")
+        let page = try template(SendingWorld.request(path: Self.path), stored)
+        let form = try #require(page.form("templates/shop/winter/duplicate"))
+        #expect(form.fields.map(\.name) == ["name"])
+        // The form leads to the page of the new name.
+        let request = SendingWorld.request(path: Self.path)
+        let fields = SendingWorld.fields([("name", " spring ")])
+        let calls = DuplicateTemplateForm().calls(request, fields, Answers())
+        #expect(calls.map(\.path) == ["apps/shop/templates/spring"] && calls.allSatisfy { $0.method == .get })
+        var answers = Answers()
+        answers["taken"] = SendingWorld.problem(404, "PG-1004")
+        let link = try #require(DuplicateTemplateForm().submit(request, fields, answers).link)
+        #expect(link.path == "templates/shop/spring" && link.query == [.init("copy", "winter")])
+        // That page is filled, and what it saves has the members that the form does not show.
+        var copy = SendingWorld.request(path: ["app": "shop", "template": "spring"])
+        copy.query = link.query
+        let table = ["template": SendingWorld.problem(404, "PG-1004"), "copied": stored]
+        let (_, made) = SendingWorld.load(TemplatePage(), copy, table)
+        #expect(made.map(\.path) == ["apps/shop/templates/spring", "apps/shop/templates/winter"])
+        let filled = try SendingWorld.content(TemplatePage(), copy, table)
+        #expect(filled.sentence.text == "This is a copy of the template winter. Save it to create it.")
+        let sent = SendingWorld.fields(try #require(filled.form("templates/shop/spring/save")).sent)
+        let call = try #require(SaveTemplateForm().submit(copy, sent, answers).call)
+        #expect(call.ifMatch == "\"0\"" && call.body == ["content": content])
+    }
+
+    @Test func aCopyReplacesNoTemplate() throws {
+        var answers = Answers()
+        let request = SendingWorld.request(path: Self.path)
+        answers["taken"] = SendingWorld.answer(Self.winter)
+        let fields = SendingWorld.fields([("name", "winter"), ("_form", "templates/shop/winter/duplicate")])
+        #expect(DuplicateTemplateForm().submit(request, fields, answers).errors?["name"] != nil)
+        answers["taken"] = SendingWorld.problem(503, "PG-1002")
+        #expect(DuplicateTemplateForm().submit(request, fields, answers).errors != nil)
+        for name in ["", "draft-x", String(repeating: "x", count: 129)] {
+            let fields = SendingWorld.fields([("name", name)])
+            #expect(DuplicateTemplateForm().calls(request, fields, Answers()).isEmpty)
+            #expect(DuplicateTemplateForm().submit(request, fields, Answers()).errors?["name"] != nil)
+        }
+        // The page with the error shows the stored content, which nobody typed over.
+        var again = request
+        again.typed = fields
+        let page = try template(again, SendingWorld.answer(Self.winter, tag: "\"3\""))
+        #expect(page.form("templates/shop/winter/save")?.value("title") == "Sale")
+        #expect(page.form("templates/shop/winter/duplicate") != nil)
+        // A page that was opened for a copy shows the template that has the name meanwhile.
+        again.typed = SendingWorld.fields([])
+        again.query = [.init("copy", "other")]
+        let shown = try template(again, SendingWorld.answer(Self.winter, tag: "\"3\""))
+        #expect(shown.sentence.text.hasPrefix("Last saved by lee"))
+    }
+
     @Test func deletingKnowsTheVersion() throws {
         let fields = SendingWorld.fields([("app", "shop"), ("name", "winter"), ("revision", "\"3\"")])
         let call = try #require(RemoveTemplateForm().submit(SendingWorld.request(), fields, Answers()).call)

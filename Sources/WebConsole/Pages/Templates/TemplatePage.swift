@@ -1,14 +1,23 @@
 import Model
 
-/// One template: edit, use. If another person changed it meanwhile, both versions are shown side by side and nothing typed is lost.
+/// One template: edit, use, duplicate. `?copy` names the template whose content fills the form of a new one.
+///
+/// If another person changed it meanwhile, both versions are shown side by side and nothing typed is lost.
 struct TemplatePage: ConsolePage {
     let path = "templates/{app}/{template}"
     let permission = Permission.send
-    let forms: [any ConsoleForm] = [SaveTemplateForm()]
+    let forms: [any ConsoleForm] = [SaveTemplateForm(), DuplicateTemplateForm()]
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        Sending.pending([APICall("template", .get, Self.path(request))], answers)
+        var calls = [APICall("template", .get, Self.path(request))]
+        if request.typed.isEmpty, let copied = request.value(Self.copy) {
+            calls.append(APICall("copied", .get, Link.path("apps", request.path["app"] ?? "", "templates", copied)))
+        }
+        return Sending.pending(calls, answers)
     }
+
+    /// The parameter of the page of a new template that names the one to duplicate.
+    static let copy = "copy"
 
     /// Of the native API.
     static func path(_ request: PageRequest) -> String {
@@ -24,9 +33,9 @@ struct TemplatePage: ConsolePage {
         guard answer.isSuccess || answer.status == 404 else { throw .problem(answer) }
         let name = request.path["template"] ?? ""
         let (app, isNew) = (request.path["app"] ?? "", !answer.isSuccess)
-        let stored = Composition(app: app, content: answer.isSuccess ? answer.body["content"] ?? .null : .null)
+        let stored = Composition(app: app, content: (isNew ? answers.body("copied") : answer.body)["content"] ?? .null)
         let tag = isNew ? "\"0\"" : answer.entityTag ?? Self.tag(answer.body)
-        let typed = request.typed.isEmpty ? nil : Composition(app: app, request.typed)
+        let typed = Self.isTyped(request) ? Composition(app: app, request.typed) : nil
         let isConflict = typed != nil && request.typed["revision"] != nil && request.typed["revision"] != tag
         var blocks: [Block] = []
         if isConflict, let typed {
@@ -34,9 +43,11 @@ struct TemplatePage: ConsolePage {
         }
         // The version that the form shows: of a conflict, the one that it was opened with, so that saving it again is a decision.
         let revision = isConflict ? request.typed["revision"] ?? tag : tag
-        let form = form(typed ?? stored, revision, request)
-        blocks.append(Block(width: 8, title: TemplateText.template(language), body: [.form(form)]))
+        let form = form(typed ?? stored, isNew: isNew, revision, request)
+        let more = ComposePage.more(typed.flatMap { $0.more.isEmpty ? nil : $0 } ?? stored, language)
+        blocks.append(Block(width: 8, title: TemplateText.template(language), body: [.form(form)] + more))
         blocks.append(variables(typed ?? stored, language))
+        if !isNew, typed == nil { blocks.append(duplicate(request)) }
         var actions: [Action] = []
         if !isNew {
             let use = Link(TemplateText.use(language), "compose", [.init("app", app), .init("template", name)])
@@ -46,7 +57,7 @@ struct TemplatePage: ConsolePage {
         actions.append(.link(all))
         return PageContent(
             title: Sending.line(name),
-            sentence: sentence(answer.body, isNew: isNew, isConflict: isConflict, request),
+            sentence: sentence(answer.body, isNew: isNew, isConflict: isConflict, answers.body("copied"), request),
             actions: actions,
             blocks: blocks
         )
@@ -54,7 +65,19 @@ struct TemplatePage: ConsolePage {
 
     private static func tag(_ template: JSON) -> String { "\"\(template["revision"]?.int ?? 0)\"" }
 
-    private func sentence(_ template: JSON, isNew: Bool, isConflict: Bool, _ request: PageRequest) -> Sentence {
+    /// Whether the content was typed, instead of the name of a copy.
+    private static func isTyped(_ request: PageRequest) -> Bool {
+        let sent = request.typed[FormNames.form] ?? ""
+        return !request.typed.isEmpty && !sent.hasSuffix("/" + DuplicateTemplateForm().name)
+    }
+
+    private func sentence(
+        _ template: JSON,
+        isNew: Bool,
+        isConflict: Bool,
+        _ copied: JSON,
+        _ request: PageRequest
+    ) -> Sentence {
         let language = request.language
         let author = Sending.author(template["changedBy"]?.string)
         let time = template.time("changedAt").map { ConsoleFormat(request).dateTime($0) } ?? "–"
@@ -62,6 +85,9 @@ struct TemplatePage: ConsolePage {
             return isNew
                 ? Sentence(mark: .warn, text: TemplateText.removedMeanwhile(language))
                 : Sentence(mark: .warn, text: TemplateText.conflict(author, time)(language))
+        }
+        if isNew, let name = copied["name"]?.string {
+            return Sentence(mark: .info, text: TemplateText.copied(Sending.line(name))(language))
         }
         return isNew
             ? Sentence(mark: .info, text: TemplateText.unknown(language))
@@ -84,7 +110,7 @@ struct TemplatePage: ConsolePage {
                 [
                     ("title", mine.title), ("body", mine.body), ("campaign", mine.campaign), ("image", mine.image),
                     ("revision", tag),
-                ] + (mine.isUrgent ? [("urgent", "on")] : [])
+                ] + (mine.isUrgent ? [("urgent", "on")] : []) + mine.hidden
             ),
             submit: TemplateText.keepMine(language)
         )
@@ -127,7 +153,13 @@ struct TemplatePage: ConsolePage {
         return ([composition.title, composition.body, composition.campaign] + urgent).joined(separator: "\n")
     }
 
-    private func form(_ composition: Composition, _ revision: String, _ request: PageRequest) -> FormView {
+    /// Of a stored template the members that the form does not have are kept when it is saved; the form of a copy carries them.
+    private func form(
+        _ composition: Composition,
+        isNew: Bool,
+        _ revision: String,
+        _ request: PageRequest
+    ) -> FormView {
         let language = request.language
         return FormView(
             path: Link.path("templates", composition.app, request.path["template"] ?? "", "save"),
@@ -156,7 +188,10 @@ struct TemplatePage: ConsolePage {
                     limit: 128
                 ),
                 ComposePage.urgent(composition, language),
-            ] + ComposePage.hidden([("revision", revision), ("image", composition.image)]),
+            ]
+                + ComposePage.hidden(
+                    [("revision", revision), ("image", composition.image)] + (isNew ? composition.hidden : [])
+                ),
             submit: TemplateText.save(language)
         )
     }
@@ -169,12 +204,50 @@ struct TemplatePage: ConsolePage {
             : .facts(names.map { Fact(label: TemplateText.variable(language), value: $0, link: nil, isMono: true) })
         return Block(width: 4, title: TemplateText.variables(language), body: [part])
     }
+
+    private func duplicate(_ request: PageRequest) -> Block {
+        let language = request.language
+        let form = FormView(
+            path: Link.path("templates", request.path["app"] ?? "", request.path["template"] ?? "", "duplicate"),
+            fields: [TemplatesPage.nameField(language)],
+            submit: TemplateText.duplicate(language)
+        )
+        return Block(width: 4, title: TemplateText.duplicate(language), body: [.form(form)])
+    }
+}
+
+/// Opens the page of a new template with the content of this one. Saving it there creates it.
+struct DuplicateTemplateForm: ConsoleForm {
+    let name = "duplicate"
+    let permission = Permission.send
+
+    private func path(_ request: PageRequest, _ fields: FormFields) -> String? {
+        NewTemplateForm.name(fields).map { Link.path("apps", request.path["app"] ?? "", "templates", $0) }
+    }
+
+    /// The template that has the name already.
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
+        Sending.pending(path(request, fields).map { [APICall("taken", .get, $0)] } ?? [], answers)
+    }
+
+    func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+        guard let name = NewTemplateForm.name(fields) else {
+            return .invalid(FieldErrors(["name": TemplateText.nameHint(request.language)]))
+        }
+        if let taken = answers["taken"] {
+            if taken.isSuccess { return .invalid(FieldErrors(["name": TemplateText.taken(request.language)])) }
+            if taken.status != 404 { return .invalid(FieldErrors(taken)) }
+        }
+        let copied = PageRequest.Parameter(TemplatePage.copy, request.path["template"] ?? "")
+        return .go(Link("", Link.path("templates", request.path["app"] ?? "", name), [copied]))
+    }
 }
 
 /// Saves a template unless another person has changed it since it was opened.
 struct SaveTemplateForm: ConsoleForm {
     let name = "save"
     let permission = Permission.send
+    let bodyLimitBytes = Composition.Limits.formBytes
 
     /// The stored template, of which the members that the form does not have are kept.
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
@@ -185,7 +258,8 @@ struct SaveTemplateForm: ConsoleForm {
     private func content(_ composition: Composition, over stored: JSON?) -> JSON {
         var object = composition.content.object ?? JSONObject()
         for (name, value) in stored?.object?.pairs ?? [] where !Composition.members.contains(name) {
-            object[name] = value
+            // The members that the form of a copy carries win.
+            if object[name] == nil { object[name] = value }
         }
         return .object(object)
     }

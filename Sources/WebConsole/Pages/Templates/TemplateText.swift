@@ -42,6 +42,14 @@ enum TemplateText {
     static func saved(_ author: String, _ time: String) -> Text {
         Text(ko: "\(time)에 \(author)이(가) 마지막으로 저장했습니다.", en: "Last saved by \(author) at \(time).")
     }
+    static func copied(_ name: String) -> Text {
+        Text(
+            ko: "\(name) 템플릿의 사본입니다. 저장하면 새로 만듭니다.",
+            en: "This is a copy of the template \(name). Save it to create it."
+        )
+    }
+    static let duplicate = Text(ko: "템플릿 복제", en: "Duplicate template")
+    static let taken = Text(ko: "이 이름의 템플릿이 이미 있습니다.", en: "A template of this name exists already.")
     static let save = Text(ko: "템플릿 저장", en: "Save template")
     static let isSaved = Text(ko: "템플릿을 저장했습니다.", en: "The template is saved.")
     static let variables = Text(ko: "변수", en: "Variables")

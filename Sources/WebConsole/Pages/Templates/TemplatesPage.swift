@@ -119,17 +119,20 @@ struct TemplatesPage: ConsolePage {
     private func form(_ app: String, _ language: Language) -> FormView {
         FormView(
             path: "templates/new",
-            fields: [
-                FormView.Field(
-                    name: "name",
-                    label: TemplateText.name(language),
-                    kind: .text(),
-                    hint: TemplateText.nameHint(language),
-                    isRequired: true,
-                    limit: TemplateText.nameLimit
-                )
-            ] + ComposePage.hidden([("app", app)]),
+            fields: [Self.nameField(language)] + ComposePage.hidden([("app", app)]),
             submit: TemplateText.create(language)
+        )
+    }
+
+    /// The name of a new template.
+    static func nameField(_ language: Language) -> FormView.Field {
+        FormView.Field(
+            name: "name",
+            label: TemplateText.name(language),
+            kind: .text(),
+            hint: TemplateText.nameHint(language),
+            isRequired: true,
+            limit: TemplateText.nameLimit
         )
     }
 }
@@ -139,11 +142,18 @@ struct NewTemplateForm: ConsoleForm {
     let name = "new"
     let permission = Permission.send
 
-    func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+    /// The name that was typed; nil: no template may have it.
+    static func name(_ fields: FormFields) -> String? {
         let name = (fields["name"] ?? "").trimmed
-        guard let app = fields["app"], !name.isEmpty, name.utf8.count <= TemplateText.nameLimit,
-            !name.hasPrefix(Sending.draftPrefix)
-        else { return .invalid(FieldErrors(["name": TemplateText.nameHint(request.language)])) }
+        let isName =
+            !name.isEmpty && name.utf8.count <= TemplateText.nameLimit && !name.hasPrefix(Sending.draftPrefix)
+        return isName ? name : nil
+    }
+
+    func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+        guard let app = fields["app"], let name = Self.name(fields) else {
+            return .invalid(FieldErrors(["name": TemplateText.nameHint(request.language)]))
+        }
         return .go(Link("", Link.path("templates", app, name)))
     }
 }

@@ -78,6 +78,7 @@ FORMS = {
         devices/{device}/diagnosis test opa
         templates new opa
         templates/{app}/{template} save opa
+        templates/{app}/{template} duplicate opa
         groups create opa
         groups/{group} members opa
         test-devices add opa
@@ -188,6 +189,7 @@ def values(page: str, name: str, objects: dict[str, str], who: str) -> dict[str,
         "users erase": confirmed,
         "templates new": app | {"name": f"zq-template-{who}"},
         "templates save": text,
+        "templates duplicate": {"name": f"zq-copy-{who}"},
         "templates remove": app | {"name": objects["template"]},
         "groups create": app | {"group": f"zq-group-{who}"},
         "groups members": app | {"add": "", "remove": objects["user"]},

@@ -1,0 +1,1 @@
+A template can be duplicated in the console.
