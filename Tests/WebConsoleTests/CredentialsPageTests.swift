@@ -296,6 +296,22 @@ struct CredentialsPageTests {
         }
     }
 
+    @Test func thePageStatesWhenItWasRegistered() throws {
+        func registered(_ credential: JSON, _ language: Language) throws -> String? {
+            let request = OperationsStage.request(language, path: ["credential": "apple"])
+            let content = try CredentialPage().content(request, OperationsStage.answers(["credential": credential]))
+            let facts = OperationsStage.all(Fact.self, in: content)
+            return facts.first { $0.label == CredentialsText.registered(language) }?.value
+        }
+        // A credential of an older version has no time.
+        let unknown = Self.credential(["storedAt": .null])
+        for language in Language.allCases {
+            let text = try registered(OperationsSamples.credential, language)
+            #expect(text == Wording(OperationsStage.request(language)).time("2026-09-01T00:00:00.000Z"))
+            #expect(try registered(unknown, language) == Wording.unknown)
+        }
+    }
+
     /// The form of the list stores new credentials: a name that exists is refused next to its field.
     @Test func aNewCredentialReplacesNone() throws {
         let form = UploadCredentialForm()

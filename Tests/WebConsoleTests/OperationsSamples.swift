@@ -57,7 +57,7 @@ enum OperationsSamples {
         """
         {"credential":"apple","kind":"apns-token","teamId":"ABCDE12345","keyId":"KEY1234567","endpoint":null,"url":null,
           "secrets":[],"uses":[{"topic":"com.example.shop","environment":"production"}],"refusal":null,"refusedAt":null,
-          "pushesPerSecond":null,"callsPerSecond":null,"usable":true,"findings":[],"expiresAt":null,"daysToExpiry":null,
+          "storedAt":"2026-09-01T00:00:00.000Z","pushesPerSecond":null,"callsPerSecond":null,"usable":true,"findings":[],"expiresAt":null,"daysToExpiry":null,
           "topics":[],"origin":"api"}
         """
     )

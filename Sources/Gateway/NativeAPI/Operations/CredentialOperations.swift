@@ -71,6 +71,9 @@ enum CredentialOperations {
             .list("uses", use, "The apps' topics and environments that use it.") { $0.listed.uses },
             .optionalText("refusal", "Why the push service refuses it; null: it works.") { $0.listed.stored.refusal },
             .optionalTime("refusedAt", "Since when.") { $0.listed.stored.refusedAt },
+            .optionalTime("storedAt", "When its secret was stored; null: before an upgrade.") {
+                $0.listed.stored.storedAt
+            },
             .optionalInt("pushesPerSecond", "Its rate limit over all nodes; null: none.") {
                 $0.isUpstream ? nil : $0.listed.stored.pushesPerSecond.map { Int($0) }
             },

@@ -76,6 +76,8 @@ package struct StoredCredential: Sendable, Hashable {
     /// Over all nodes and credentials of the tenant. Nil: no limit.
     package var tenantPushesPerSecond: Int32?
     package var origin: ObjectOrigin
+    /// When the secret was stored. Nil: before this time was kept.
+    package var storedAt: Timestamp?
 
     /// The vendor whose real service the credential is for; nil: it is one of the push service.
     package var upstream: Vendor? { UpstreamKind.vendor(of: kind) }

@@ -28,7 +28,8 @@ enum DirectorySQL {
 
     private static let storedCredentials = """
         SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
-            c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second
+            c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, c.stored_at,
+            t.pushes_per_second AS tenant_pushes_per_second
         FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id
         """
 

@@ -276,7 +276,8 @@ package struct PostgresDirectory: Sendable {
             refusedAt: try row.optionalTime("refused_at"),
             pushesPerSecond: try row.optionalInt("pushes_per_second").map(Int32.init(clamping:)),
             tenantPushesPerSecond: try row.optionalInt("tenant_pushes_per_second").map(Int32.init(clamping:)),
-            origin: try row.word("origin")
+            origin: try row.word("origin"),
+            storedAt: try row.optionalTime("stored_at")
         )
     }
 

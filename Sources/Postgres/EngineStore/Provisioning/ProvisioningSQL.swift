@@ -205,19 +205,21 @@ enum ProvisioningSQL {
         """
     )
 
-    /// Sealed bytes differ every time, so the fingerprint decides whether the secret has changed.
+    /// Sealed bytes differ every time, so the fingerprint decides whether the secret has changed, and when it was stored. The time is a value of the row: Citus
+    /// permits no `now()` in the update of an insertion.
     static let putCredentials = StoreSQL.tenant(
         """
         INSERT INTO gateway.credential AS c
             (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second,
-            channel_endpoint, origin)
-        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate, u.channels, $12
+            channel_endpoint, origin, stored_at)
+        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate, u.channels, $12, now()
         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
             $10::integer[], $11::text[]) AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint, rate, channels)
         ON CONFLICT (tenant_id, credential_id) DO UPDATE SET kind = excluded.kind, team_id = excluded.team_id,
             key_id = excluded.key_id, endpoint = excluded.endpoint, trust_roots = excluded.trust_roots,
             sealed = excluded.sealed, fingerprint = excluded.fingerprint, pushes_per_second = excluded.pushes_per_second,
-            channel_endpoint = excluded.channel_endpoint, version = c.version + 1, refusal = NULL, refused_at = NULL
+            channel_endpoint = excluded.channel_endpoint, version = c.version + 1, refusal = NULL, refused_at = NULL,
+            stored_at = CASE WHEN c.fingerprint = excluded.fingerprint THEN c.stored_at ELSE excluded.stored_at END
         WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.fingerprint, c.pushes_per_second)
             IS DISTINCT FROM (excluded.kind, excluded.team_id, excluded.key_id, excluded.endpoint, excluded.channel_endpoint,
             excluded.trust_roots, excluded.fingerprint, excluded.pushes_per_second)

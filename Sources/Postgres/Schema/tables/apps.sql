@@ -85,6 +85,8 @@ CREATE TABLE gateway.credential (
     channel_endpoint text,
     -- As in `app`.
     origin text NOT NULL DEFAULT 'file' CONSTRAINT credential_origin CHECK (origin IN ('file', 'api')),
+    -- When the secret was stored; null: by a program of version 88 or older.
+    stored_at timestamptz,
     PRIMARY KEY (tenant_id, credential_id)
 );
 SELECT gateway.colocate('gateway.credential');

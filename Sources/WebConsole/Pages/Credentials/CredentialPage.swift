@@ -117,6 +117,7 @@ struct CredentialPage: ConsolePage {
                 facts.append(Fact(label: words(CredentialsText.address), value: endpoint, isMono: true))
             }
         }
+        facts.append(Fact(label: words(CredentialsText.registered), value: words.time(json["storedAt"])))
         let rate = json[credential.isUpstream ? "callsPerSecond" : "pushesPerSecond"]?.int
         facts.append(
             Fact(

@@ -9,6 +9,7 @@ enum CredentialsText {
     static let uses = Text(ko: "사용하는 앱", en: "Used for")
     static let unused = Text(ko: "사용하는 앱 없음", en: "Not used by an app")
     static let expires = Text(ko: "만료", en: "Expires")
+    static let registered = Text(ko: "등록 시각", en: "Registered")
     static let never = Text(ko: "만료 없음", en: "Does not expire")
     static let valid = Text(ko: "정상", en: "Valid")
     static let refused = Text(ko: "APNs 거절", en: "Refused by APNs")
