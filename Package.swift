@@ -306,6 +306,12 @@ var parts: [Part] = [
         path: "Sources/Postgres/Observation",
         [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
+    // The members of groups with facts about their users, and the senders of apps.
+    .library(
+        "AudienceStore",
+        path: "Sources/Postgres/AudienceStore",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
     // Templates of messages.
     .library(
         "TemplateStore",
@@ -423,16 +429,17 @@ var parts: [Part] = [
         "AnswerShapes",
         path: "Sources/Gateway/AnswerShapes",
         [
-            .ours("APNs"), .ours("ApplePayload"), .ours("CaptureStore"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("EngineStore"), .ours("Explain"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
-            .ours("Model"), .ours("Store"),
+            .ours("APNs"), .ours("ApplePayload"), .ours("AudienceStore"), .ours("CaptureStore"), .ours("Commands"),
+            .ours("DeliveryEngine"), .ours("EngineStore"), .ours("Explain"), .ours("Migration"),
+            .ours("MigrationStore"), .ours("Migrations"), .ours("Model"), .ours("Store"),
         ]
     ),
     .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
-            .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"), .ours("TemplateStore"),
+            .ours("AudienceStore"), .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"),
+            .ours("TemplateStore"),
             .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
             .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("GatewayHTTP"),
@@ -655,8 +662,8 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("AccountStore"), .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"),
-            .ours("DatabaseSupport"),
+            .ours("AccountStore"), .ours("AudienceStore"), .ours("CaptureStore"), .ours("Commands"),
+            .ours("DatabaseSchema"), .ours("DatabaseSupport"),
             .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
             .ours("MigrationStore"), .ours("ObservationStore"), .ours("Store"), .ours("TemplateStore"),

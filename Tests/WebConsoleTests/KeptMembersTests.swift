@@ -22,7 +22,7 @@ struct KeptMembersTests {
     }
 
     private func codes(_ content: PageContent) -> [String] {
-        content.blocks.flatMap(\.body).compactMap { part in
+        content.blocks.flatMap(\.body).compactMap { part -> String? in
             if case .code(let text, _) = part { text } else { nil }
         }
     }

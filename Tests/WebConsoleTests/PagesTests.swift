@@ -96,7 +96,9 @@ struct PagesTests {
             "accounts", "compose", "compose/sent/{message}", "exports", "help", "live", "routes", "test-devices",
         ]
         #expect(Set(paths(.json)) == Set(Pages.all.map(\.path)).subtracting(without))
-        #expect(paths(.csv) == ["", "failures", "failures/{reason}", "campaigns", "hours", "versions"])
+        #expect(
+            paths(.csv) == ["", "failures", "failures/{reason}", "campaigns", "hours", "groups/{group}", "versions"]
+        )
     }
 
     /// A page without any answer, or with answers that are problems, fails or is shown; it never traps.

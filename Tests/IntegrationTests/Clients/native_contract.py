@@ -334,7 +334,10 @@ def users_and_groups(api: API) -> None:
     api.call("changeGroupMembers", group, body={"add": ["u-2", "u-1"], "remove": ["u-3"]})
     check(api.call("showGroup", group)["members"] == 2, "members are counted")
     members = api.call("listGroupMembers", group)["members"]
-    check(members == [{"user": "u-1"}, {"user": "u-2"}], f"members in the order of their ids: {members}")
+    unknown = {"name": None, "phone": None, "registered": False}
+    check(members == [{"user": "u-1"} | unknown, {"user": "u-2"} | unknown], f"members in the order of their ids: {members}")
+    table = api.call("listGroupMembers", group, {"format": "csv"})
+    check(table == "user,name,phone,registered\r\nu-1,,,false\r\nu-2,,,false\r\n", f"members as CSV: {table}")
     first = api.call("listGroups", app, {"limit": 1})
     check([one["group"] for one in first["groups"]] == ["early birds"], f"groups by name: {first}")
     check([one["group"] for one in api.call("listGroups", app, {"after": first["next"]})["groups"]] == ["late birds"], "next")

@@ -949,12 +949,14 @@ WHERE c.ended_at IS NULL AND c.ends_at > now() ORDER BY c.ends_at LIMIT 1000;
 
 -- role gateway_engine
 SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
-    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second
+    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, c.stored_at,
+    t.pushes_per_second AS tenant_pushes_per_second
 FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id ORDER BY c.tenant_id, c.credential_id;
 
 -- role gateway_engine
 SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
-    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second
+    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, c.stored_at,
+    t.pushes_per_second AS tenant_pushes_per_second
 FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id WHERE c.tenant_id = $1 AND c.credential_id = $2;
 
 -- role gateway_engine
@@ -1874,9 +1876,19 @@ SELECT m.tenant_id, m.migration_id FROM gateway.migration m
 WHERE m.is_active AND m.next_at <= now() ORDER BY m.next_at LIMIT 100;
 
 -- role gateway_call
-SELECT m.user_id FROM gateway.group_member m
-WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
-ORDER BY m.user_id LIMIT $6;
+SELECT m.user_id, f.name, f.phone, f.user_id IS NOT NULL AS is_registered
+FROM (
+    SELECT g.user_id FROM gateway.group_member g
+    WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name = $4 AND g.user_id > $5
+    ORDER BY g.user_id LIMIT $6) m
+LEFT JOIN LATERAL (
+    SELECT x.user_id, x.name, x.phone FROM (
+        SELECT i.user_id, i.name, i.phone, i.state, i.device_id, i.registered_at FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.user_id = m.user_id AND i.vendor = $3
+        ORDER BY i.identity_id DESC LIMIT 10) x
+    WHERE x.state = 'active' AND x.device_id IS NOT NULL
+    ORDER BY x.registered_at DESC LIMIT 1) f ON true
+ORDER BY m.user_id;
 
 -- role gateway_call
 SELECT metric, hour, dialect, sample FROM gateway.parity_samples($1, $2, $3, $4);

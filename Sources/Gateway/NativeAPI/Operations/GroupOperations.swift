@@ -1,4 +1,5 @@
 import AnswerShapes
+import AudienceStore
 import Commands
 import GatewayHTTP
 import Hummingbird
@@ -16,20 +17,7 @@ enum GroupOperations {
         let limit = CommonInputs.limit
     }
 
-    struct Shown: Sendable {
-        var facts: GroupFacts
-        var app: AppID
-    }
-
-    static let group = AnswerShape<Shown>(
-        "Group",
-        [
-            .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .text("group", "The group's name.", example: "early birds") { $0.facts.name.rawValue },
-            .int("members", "Users in the group, with or without a device.") { $0.facts.memberCount },
-            .time("createdAt", "When it was created.") { $0.facts.createdAt },
-        ]
-    )
+    private static let group = GroupShapes.group
 
     static let page = AnswerPage("groups", group, next: .text(example: "early birds"))
 
@@ -130,23 +118,25 @@ enum GroupOperations {
         let vendor = CommonInputs.vendor
         let after = CommonInputs.afterName
         let limit = CommonInputs.limit
+        let format = QueryField.optional(
+            "format",
+            .word(AnalyticsFormat.self),
+            default: .json,
+            as: .string(AnalyticsFormat.json.rawValue),
+            "`csv`: the page as comma-separated values with a line of names. Its last user is `after` of the next page."
+        )
     }
 
-    private static let member = AnswerShape<UserID>(
-        "Member",
-        [.text("user", "The user's id.", example: "u-1") { $0.rawValue }]
-    )
-
-    static let members = AnswerPage("members", member, next: .text(example: "u-1"))
+    static let members = AnswerPage("members", GroupShapes.member, next: .text(example: "u-1"))
 
     static let listMembers = NativeOperation(
         "listGroupMembers",
         .get,
         "/v1/apps/{app}/groups/{group}/members",
         scope: .read,
-        "List a group's members by id.",
+        "List a group's members by id, with the name and phone of their newest registration.",
         input: ListMembersInput(),
-        answers: [.json(members.schema, "A page of members.")],
+        answers: [.json(members.schema, orCSV: GroupShapes.memberExample, "A page of members.")],
         problems: [.notFound],
         NativeAPI.listGroupMembers
     ).audited(.read)
@@ -167,9 +157,9 @@ extension NativeAPI {
         _ group: GroupName,
         _ caller: NativeCaller,
         _ scope: AppScope
-    ) async throws(Problem) -> GroupOperations.Shown {
+    ) async throws(Problem) -> GroupShapes.Listed {
         guard case .found(let facts) = try await ask(.find(group), caller, scope) else { throw .unavailable(5) }
-        return GroupOperations.Shown(facts: facts, app: scope.app)
+        return GroupShapes.Listed(facts: facts, app: scope.app)
     }
 
     func listGroups(_ call: NativeCall<GroupOperations.ListInput>) async throws(Problem) -> Response {
@@ -180,7 +170,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.groups(of: scope, in: call.tenant, after: after.map { GroupName($0) }, limit: limit)
         }
-        let shown = page.map { GroupOperations.Shown(facts: $0, app: scope.app) }
+        let shown = page.map { GroupShapes.Listed(facts: $0, app: scope.app) }
         return .json(GroupOperations.page.json(shown, limit: limit) { .string($0.facts.name.rawValue) })
     }
 
@@ -191,12 +181,12 @@ extension NativeAPI {
             throw .unavailable(5)
         }
         let shown = try await facts(group, call.caller, scope)
-        return .json(GroupOperations.group.json(shown), status: isNew ? .created : .ok)
+        return .json(GroupShapes.group.json(shown), status: isNew ? .created : .ok)
     }
 
     func showGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
-        return .json(GroupOperations.group.json(try await facts(try call.group, call.caller, scope)))
+        return .json(GroupShapes.group.json(try await facts(try call.group, call.caller, scope)))
     }
 
     func deleteGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
@@ -224,16 +214,14 @@ extension NativeAPI {
         let after = try call.after
         let limit = try call.limit
         _ = try await facts(group, call.caller, scope)
+        let list = ListGroupMembers(scope, group, after: after.map { UserID($0) }, limit: limit)
         let page = try await asked { () async throws(StoreError) in
-            try await queries.members(
-                of: group,
-                scope,
-                in: call.tenant,
-                after: after.map { UserID($0) },
-                limit: limit
-            )
+            try await handler.run(StoreRequest(list) { $0 }, in: call.tenant)
         }
         call.found(page.count)
-        return .json(GroupOperations.members.json(page, limit: limit) { .string($0.rawValue) })
+        guard try call.format == .csv else {
+            return .json(GroupOperations.members.json(page, limit: limit) { .string($0.user.rawValue) })
+        }
+        return AnalyticsShapes.csv(GroupShapes.memberColumns, page.map(GroupShapes.cells), [:])
     }
 }

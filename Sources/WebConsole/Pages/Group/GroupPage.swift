@@ -19,11 +19,15 @@ struct GroupPage: ConsolePage {
         let vendor = ("vendor", UserPage.vendor(request))
         return Reading.open(
             [
-                Reading.get("group", base, [vendor]),
-                Reading.get("members", "\(base)/members", [Reading.rows, vendor, ("after", request.value("after"))]),
+                Reading.get("group", base, [vendor]), list(base, Reading.rows, request),
             ],
             answers
         )
+    }
+
+    private func list(_ base: String, _ rows: (String, String?), _ request: PageRequest) -> APICall {
+        let query = [rows, ("vendor", UserPage.vendor(request)), ("after", request.value("after"))]
+        return Reading.get("members", "\(base)/members", query)
     }
 
     private func base(_ request: PageRequest, _ answers: Answers) -> String? {
@@ -32,13 +36,10 @@ struct GroupPage: ConsolePage {
     }
 
     func export(_ request: PageRequest) -> APICall? {
-        base(request, Answers()).map {
-            Reading.get(
-                "members",
-                "\($0)/members",
-                [Reading.rows, ("vendor", UserPage.vendor(request)), ("after", request.value("after"))]
-            )
-        }
+        // As many as a form changes: a downloaded table is edited and sent again.
+        let rows: (String, String?) =
+            request.fileFormat == .csv ? ("limit", String(GroupForms.userLimit)) : Reading.rows
+        return base(request, Answers()).map { list($0, rows, request).exported(by: request) }
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
@@ -100,11 +101,20 @@ struct GroupPage: ConsolePage {
         if let problem = Reading.problem(answers["members"], words.language) {
             return Block(title: words(GroupsText.members), body: [problem])
         }
-        let isEditor = request.account.may(.send)
+        // The name of a user who is masked would remove nobody.
+        let isEditor = request.account.may(.send) && request.account.may(.personal)
         let path = Link.path("groups", name)
         let rows = (page["members"]?.array ?? []).map { member -> Table.Row in
             let user = member["user"]?.string ?? ""
-            var cells: [Table.Cell] = [.link(UserPage.link(user, app, vendor))]
+            let isRegistered = member["registered"]?.bool == true
+            var cells: [Table.Cell] = [
+                .link(UserPage.link(user, app, vendor)), .text(Reading.text(member["phone"]) ?? Words.unknown),
+                .text(Reading.text(member["name"]) ?? Words.unknown),
+                .tag(
+                    isRegistered ? .ok : .idle,
+                    words(isRegistered ? GroupsText.registered : GroupsText.unregistered)
+                ),
+            ]
             if isEditor {
                 let fields = [
                     PageRequest.Parameter("app", app), PageRequest.Parameter("vendor", vendor),
@@ -117,7 +127,8 @@ struct GroupPage: ConsolePage {
             }
             return Table.Row(cells: cells)
         }
-        let columns = [GroupsText.user] + (isEditor ? [DeviceText.actions] : [])
+        let facts = [GroupsText.user, GroupsText.phone, GroupsText.personName, GroupsText.app]
+        let columns = facts + (isEditor ? [DeviceText.actions] : [])
         let table = Table(
             caption: words(GroupsText.members),
             columns: columns.map { Table.Column(label: words($0)) },
@@ -126,7 +137,7 @@ struct GroupPage: ConsolePage {
             empty: EmptyState(title: words(GroupsText.noMembers), step: words(GroupsText.noMembersStep))
         )
         return Block(
-            width: 6,
+            width: 8,
             title: words(GroupsText.members),
             note: words(ReadingWords.sourceGateway),
             body: [.table(table)]
@@ -148,7 +159,7 @@ struct GroupPage: ConsolePage {
             fields: GroupForms.hidden(app, vendor) + [area("add", GroupsText.add), area("remove", GroupsText.remove)],
             submit: words(GroupsText.change)
         )
-        return Block(width: 6, title: words(GroupsText.change), body: [.form(form)])
+        return Block(width: 4, title: words(GroupsText.change), body: [.form(form)])
     }
 }
 

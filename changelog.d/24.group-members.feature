@@ -1,0 +1,1 @@
+The members of a group are listed with the name and phone number of their newest registration (`GET /v1/apps/{app}/groups/{group}/members`), and as CSV with `format=csv`. The console shows both and downloads up to 1,000 members as CSV.
