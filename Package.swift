@@ -269,7 +269,7 @@ var parts: [Part] = [
     // The pages of the web console: values in, HTML and SVG out.
     .library(
         "WebConsole",
-        [.ours("Model"), .product("Mustache", .mustache), crypto],
+        [.ours("DeviceFiles"), .ours("Model"), .product("Mustache", .mustache), crypto],
         resources: [.copy("Resources")]
     ),
 

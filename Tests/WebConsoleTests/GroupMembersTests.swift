@@ -60,4 +60,51 @@ struct GroupMembersTests {
         #expect(file.path == "apps/shop/groups/vip/members" && ReadPages.value("after", file) == "u-1")
         #expect(ReadPages.value("limit", file) == "1000" && ReadPages.value("format", file) == "csv")
     }
+
+    // MARK: Uploads
+
+    private func step(_ text: String, _ act: String? = nil) -> FormStep {
+        var fields = [FormFields.Field("app", .text("shop")), .init("vendor", .text("native"))]
+        fields.append(.init("file", .file(name: "members.csv", bytes: Array(text.utf8))))
+        if let act { fields.append(.init("act", .text(act))) }
+        return UploadMembersForm().submit(ReadPages.request(["group": "vip"]), FormFields(fields), Answers())
+    }
+
+    @Test func aFileAddsOrRemovesItsUsers() throws {
+        // A byte order mark, other columns, quotes, a cell that a spreadsheet would run, and no end of the last line.
+        let file = "\u{FEFF}phone,user,name\r\n8210,u-1,Kim\r\n,\"u,2\",\"a\nb\"\r\n,'=u3,"
+        let call = try #require(ReadPages.call(step(file)))
+        #expect(call.path == "apps/shop/groups/vip/members" && call.method == .post)
+        #expect(call.body == ["add": ["u-1", "u,2", "=u3"], "remove": []])
+        #expect(ReadPages.call(step(file, "remove"))?.body == ["add": [], "remove": ["u-1", "u,2", "=u3"]])
+    }
+
+    @Test(
+        arguments: [
+            ("", GroupsText.noFile), ("\n\n", GroupsText.noColumn), ("users\nu-1\n", GroupsText.noColumn),
+            ("user\n", GroupsText.nobodyInFile), ("user,name\nu-1,x\n,Kim\n", GroupsText.withoutUser(3)),
+            ("name,user\nx\n", GroupsText.withoutUser(2)), ("user\n\"u-1\"x\n", GroupsText.unreadable(2)),
+            ("user\n" + String(repeating: "x", count: 70_000), GroupsText.unreadable(2)),
+            ("user\n" + String(repeating: "u\n", count: 1001), GroupsText.tooMany),
+        ]
+    )
+    func anUnreadableFileChangesNothing(_ file: String, _ text: Text) {
+        #expect(ReadPages.errors(step(file)) == ["file": text.en])
+    }
+
+    @Test func theLargestFileIsOneCall() {
+        let file = "user\n" + (1...1000).map { "u-\($0)\n" }.joined()
+        #expect(ReadPages.call(step(file))?.body?["add"]?.array?.count == 1000)
+    }
+
+    /// The API names the place in the list; the form has one field.
+    @Test func aRefusedUserIsShownAtTheFile() {
+        let answer = ReadPages.problem(422, "PG-1002", "add[3]: at most 256 bytes")
+        let result = UploadMembersForm().result(ReadPages.request(["group": "vip"]), FormFields([]), answer)
+        guard case .invalid(let errors) = result else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(errors.errors == ["file": "add[3]: at most 256 bytes"])
+    }
 }

@@ -4,7 +4,7 @@ import Model
 struct GroupPage: ConsolePage {
     let path = "groups/{group}"
     let permission = Permission.figures
-    let forms: [any ConsoleForm] = [MembersForm(), DeleteGroupForm()]
+    let forms: [any ConsoleForm] = [MembersForm(), UploadMembersForm(), DeleteGroupForm()]
 
     static func link(_ group: String, _ app: String?, _ vendor: String?) -> Link {
         let query = [("app", app), ("vendor", vendor)].compactMap { name, value in
@@ -64,9 +64,10 @@ struct GroupPage: ConsolePage {
                 )
             )
         }
-        if let errors = FormProblems.block(request, visible: ["add", "remove"]) { blocks.append(errors) }
+        let visible = UploadMembersForm.fieldNames.union(["add", "remove"])
+        if let errors = FormProblems.block(request, visible: visible) { blocks.append(errors) }
         blocks.append(members(name, app, vendor, answers, request))
-        if isEditor { blocks.append(change(name, app, vendor, words)) }
+        if isEditor { blocks += [change(name, app, vendor, words), upload(name, app, vendor, words)] }
         let count = Reading.number(group["members"])
         let text = count == 0 ? GroupsText.noMembers : GroupsText.has(words.count(count))
         var page = PageContent(
@@ -161,6 +162,11 @@ struct GroupPage: ConsolePage {
         )
         return Block(width: 4, title: words(GroupsText.change), body: [.form(form)])
     }
+
+    private func upload(_ name: String, _ app: String, _ vendor: String, _ words: Words) -> Block {
+        let form = UploadMembersForm.view(name, GroupForms.hidden(app, vendor), words)
+        return Block(width: 4, title: words(GroupsText.upload), body: [.form(form)])
+    }
 }
 
 /// The common parts of the forms about groups.
@@ -190,7 +196,8 @@ struct MembersForm: ConsoleForm {
     let name = "members"
     let permission = Permission.send
     /// 512 KiB: 1,000 users of 256 bytes, percent-coded.
-    let bodyLimitBytes = 512 << 10
+    static let limitBytes = 512 << 10
+    let bodyLimitBytes = MembersForm.limitBytes
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         let (add, remove) = (GroupForms.users(fields["add"]), GroupForms.users(fields["remove"]))
@@ -200,6 +207,11 @@ struct MembersForm: ConsoleForm {
         guard add.count + remove.count <= GroupForms.userLimit else {
             return .invalid(FieldErrors(["add": GroupsText.tooMany(request.language)]))
         }
+        return Self.step(request, fields, add: add, remove: remove)
+    }
+
+    /// The call that changes the members.
+    static func step(_ request: PageRequest, _ fields: FormFields, add: [String], remove: [String]) -> FormStep {
         guard let app = UserForms.app(request, fields) else { return UserForms.withoutApp(request) }
         let group = APICall.segment(request.path["group"] ?? "")
         let body: JSON = [

@@ -34,6 +34,33 @@ enum GroupsText {
     static let noMembersStep = Text(ko: "아래에 사용자를 추가하세요.", en: "Add users below.")
     static let nobody = Text(ko: "추가하거나 제거할 사용자를 입력하세요.", en: "Enter users to add or remove.")
     static let tooMany = Text(ko: "한 번에 1,000명까지 변경할 수 있습니다.", en: "At most 1,000 users can be changed at once.")
+    static let upload = Text(ko: "파일로 변경", en: "Change by a file")
+    static let file = Text(ko: "CSV 파일", en: "CSV file")
+    static let fileHint = Text(
+        ko: "내보낸 파일과 같은 형식입니다. 사용자 열만 사용하며 1,000명까지 가능합니다.",
+        en: "As exported. Only the column user is read; at most 1,000 users."
+    )
+    static let act = Text(ko: "파일의 사용자", en: "Users of the file")
+    static let addThem = Text(ko: "추가", en: "Add them")
+    static let removeThem = Text(ko: "제거", en: "Remove them")
+    static let noFile = Text(ko: "파일을 선택하세요.", en: "Choose a file.")
+    static let nobodyInFile = Text(ko: "파일에 사용자가 없습니다.", en: "The file has no users.")
+    static let noColumn = Text(
+        ko: "첫 줄에 user 열이 없습니다. 변경된 내용은 없습니다.",
+        en: "The first line names no column user. Nothing was changed."
+    )
+    static func unreadable(_ line: Int) -> Text {
+        Text(
+            ko: "\(line)번째 줄을 읽을 수 없습니다. 변경된 내용은 없습니다.",
+            en: "Line \(line) cannot be read. Nothing was changed."
+        )
+    }
+    static func withoutUser(_ line: Int) -> Text {
+        Text(
+            ko: "\(line)번째 줄에 사용자가 없습니다. 변경된 내용은 없습니다.",
+            en: "Line \(line) has no user. Nothing was changed."
+        )
+    }
     static let send = Text(ko: "이 그룹에 발신", en: "Send to group")
 
     static func count(_ count: String, _ empty: String) -> Text {

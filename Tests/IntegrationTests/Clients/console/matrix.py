@@ -168,7 +168,7 @@ class Matrix:
             return list(typed.items()), None
         # Each sends it as something new.
         fields = [(name, value) for name, value in form.filled(typed) if name not in ("_once", "once", "draft")]
-        return fields, {"file": self.apns_key} if form.is_multipart and key[1] == "upload" else None
+        return fields, {"file": rights.FILES.get(key, self.apns_key)} if form.is_multipart and key[1] == "upload" else None
 
     def refused(self) -> None:
         """Forms of those who may not send them, with the fields of an owner. They change nothing."""

@@ -81,6 +81,7 @@ FORMS = {
         templates/{app}/{template} duplicate opa
         groups create opa
         groups/{group} members opa
+        groups/{group} upload opa
         test-devices add opa
         devices/{device} preferences op
         devices/{device} vouch op
@@ -127,6 +128,9 @@ FORMS = {
         """.strip().splitlines()
     )
 }
+
+# The files of forms that upload something other than a key.
+FILES = {("groups/{group}", "upload"): b"user,name\r\nzq-uploaded,x\r\n"}
 
 # Forms outside of tenants. `+`: needs a session; without one it leads to the page of signing in.
 OUTSIDE = {
@@ -193,6 +197,7 @@ def values(page: str, name: str, objects: dict[str, str], who: str) -> dict[str,
         "templates remove": app | {"name": objects["template"]},
         "groups create": app | {"group": f"zq-group-{who}"},
         "groups members": app | {"add": "", "remove": objects["user"]},
+        "groups upload": app | {"act": "add"},
         "groups delete": app | confirmed,
         "test-devices add": app | {"user": f"zq-user-{who}"},
         "test-devices remove": app | {"user": objects["user"]},
