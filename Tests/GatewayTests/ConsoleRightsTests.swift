@@ -40,7 +40,7 @@ struct ConsoleRightsTests {
             "deleteWebhook", "replayWebhook", "startCapture", "listCaptures", "showCapture", "deleteCapture",
             "stopCapture", "checkCredential", "showParity", "planMigration", "listMigrations", "showMigration",
             "startMigration", "advanceMigration", "pauseMigration", "resumeMigration", "rollbackMigration",
-            "completeMigration",
+            "completeMigration", "listSenders",
         ],
         .administer: ["approveMessage", "listKeys", "createKey", "showKey", "rotateKey", "deleteKey"],
         .audit: ["listAudit", "showPosture"],

@@ -106,6 +106,7 @@ import Testing
         "testRoutes": "decisions about names of the call; nothing is looked up",
         "showParity": "counts, and masked answers and keys",
         "checkCredential": "findings about the credential of the call; nothing is stored",
+        "listSenders": "settings of back ends, no people",
         "listGroups": "names and counts of groups, no members",
         "showGroup": "the same",
         "listCampaigns": "templates, which are addressed to nobody",

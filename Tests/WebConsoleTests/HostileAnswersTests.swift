@@ -9,7 +9,7 @@ struct HostileAnswersTests {
         MessagesPage(), MessagePage(), DeliveriesPage(), DeliveryPage(), FindPage(), DevicePage(), DiagnosisPage(),
         UsersPage(),
         UserPage(), GroupsPage(), GroupPage(), FailuresPage(), FailurePage(), CampaignsPage(),
-        HoursPage(), ExportsPage(),
+        HoursPage(), ExportsPage(), SendersPage(),
     ]
 
     static let texts = [
@@ -21,7 +21,7 @@ struct HostileAnswersTests {
     private static let lists = [
         "messages", "deliveries", "devices", "identities", "conditions", "matches", "users", "groups", "members",
         "apps", "vendors",
-        "tokens", "losses", "dead", "acts", "aliases", "tags", "waiting", "tried",
+        "tokens", "senders", "losses", "dead", "acts", "aliases", "tags", "waiting", "tried",
     ]
     private static let names = [
         "id", "app", "vendor", "state", "title", "body", "user", "key", "name", "phone", "reason", "target", "device",

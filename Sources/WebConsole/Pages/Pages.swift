@@ -41,6 +41,7 @@ package enum Pages {
         MigrationPage(),
         CredentialsPage(),
         CredentialPage(),
+        SendersPage(),
         WebhooksPage(),
         WebhookPage(),
         CapturesPage(),

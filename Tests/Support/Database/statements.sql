@@ -1876,6 +1876,12 @@ SELECT m.tenant_id, m.migration_id FROM gateway.migration m
 WHERE m.is_active AND m.next_at <= now() ORDER BY m.next_at LIMIT 100;
 
 -- role gateway_call
+SELECT s.vendor, s.sender_id, s.name, s.enrolment_key IS NOT NULL AS is_enrolled, s.enrolment_name, s.address, s.is_proven,
+    s.created_at, s.callback_url, s.attempts, s.failing_since, s.failure
+FROM gateway.sender s WHERE s.tenant_id = $1 AND s.app_id = $2 AND (s.vendor, s.name) > ($3, $4)
+ORDER BY s.vendor, s.name LIMIT $5;
+
+-- role gateway_call
 SELECT m.user_id, f.name, f.phone, f.user_id IS NOT NULL AS is_registered
 FROM (
     SELECT g.user_id FROM gateway.group_member g

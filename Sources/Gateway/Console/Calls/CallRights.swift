@@ -46,7 +46,7 @@ package enum CallRights {
         case "live-activities", "media": .send
         case "users", "consents", "expected-users": reads ? .figures : .operate
         case "imports", "receipts": .operate
-        case "bindings", "routes", "migrations", "parity", "sas": .configure
+        case "bindings", "routes", "migrations", "parity", "sas", "senders": .configure
         default: .administer
         }
     }

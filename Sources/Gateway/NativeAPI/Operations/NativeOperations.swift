@@ -15,6 +15,7 @@ enum NativeOperations {
         UserOperations.all,
         GroupOperations.all,
         AudienceSizeOperations.all,
+        SenderOperations.all,
         CampaignOperations.all,
         TemplateOperations.all,
         ActivityOperations.all,

@@ -16,15 +16,7 @@ enum UserOperations {
         let limit = CommonInputs.limit
     }
 
-    private static let listed = AnswerShape<ListedUser>(
-        "ListedUser",
-        [
-            .text("user", "The user's id.", example: "u-1") { $0.user.rawValue },
-            .int("devices", "Active devices of the user.") { $0.devices },
-        ]
-    )
-
-    static let page = AnswerPage("users", listed, next: .text(example: "u-1"))
+    static let page = AnswerPage("users", UserShapes.listed, next: .text(example: "u-1"))
 
     static let list = NativeOperation(
         "listUsers",
@@ -44,52 +36,6 @@ enum UserOperations {
         let vendor = CommonInputs.vendor
     }
 
-    private static let alias = AnswerShape<UserAlias>(
-        "UserAlias",
-        [.text("label") { $0.label }, .text("name") { $0.name }]
-    )
-
-    private static let act = AnswerShape<ActTally>(
-        "UserActivity",
-        [
-            .word("kind", "The kind of activity.") { $0.kind },
-            .text("name", "The name of the activity.", example: "signed_up") { $0.name },
-            .int("count", "How often it happened.") { $0.count },
-            .time("firstAt", "When it first happened.") { $0.firstAt },
-            .time("lastAt", "When it last happened.") { $0.lastAt },
-        ]
-    )
-
-    // No operation shows tokens.
-    private static let device = AnswerShape<UserDevice>(
-        "UserDevice",
-        [
-            .text("key", "The device's key.", example: "phone-1") { $0.key.rawValue },
-            .word("platform", "Its platform.") { $0.platform },
-            .flag("acceptsPush", "Whether pushes are sent to it.") { $0.acceptsPush },
-            .flag("hasToken", "Whether it has a push token.") { $0.token != nil },
-        ]
-    )
-
-    private static let consentSchema = JSONSchema.map(of: .words(ConsentState.allCases.map(\.rawValue)))
-        .example(["news": "subscribed"])
-
-    private static func consents(_ user: DescribedUser) -> JSON {
-        .object(JSONObject(user.consents.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.rawValue)) }))
-    }
-
-    static let user = AnswerShape<DescribedUser>(
-        "User",
-        [
-            .text("user", "The user's id.", example: "u-1") { $0.user.rawValue },
-            .anyObject("attributes", "The user's attributes.") { $0.attributes },
-            .init("consents", consentSchema.described("By subject."), write: consents),
-            .list("aliases", alias, "Other names of the user.") { $0.aliases },
-            .list("acts", act, "The user's activities, with counts.") { $0.tallies },
-            .list("devices", device, "The user's devices.") { $0.devices },
-        ]
-    )
-
     static let show = NativeOperation(
         "showUser",
         .get,
@@ -97,7 +43,7 @@ enum UserOperations {
         scope: .read,
         "Show a user: attributes, consents, aliases, activities and devices.",
         input: UserInput(),
-        answers: [.json(user.schema, "The user.")],
+        answers: [.json(UserShapes.user.schema, "The user.")],
         problems: [.notFound],
         NativeAPI.showUser
     ).audited(.read)
@@ -126,7 +72,7 @@ enum UserOperations {
         "Change a user's attributes and push preference. An unknown user is created.",
         input: UpdateInput(),
         example: ["attributes": ["plan": "gold", "trial": .null]],
-        answers: [.json(user.schema, "The user.")],
+        answers: [.json(UserShapes.user.schema, "The user.")],
         problems: [.notFound, .conflict, .rateLimited],
         NativeAPI.updateUser
     )
@@ -188,14 +134,6 @@ enum UserOperations {
         NativeAPI.changeConsents
     )
 
-    static let consentsOfUser = AnswerShape<DescribedUser>(
-        "UserConsents",
-        [
-            .text("user", "The user's id.", example: "u-1") { $0.user.rawValue },
-            .init("consents", consentSchema.described("By subject."), write: consents),
-        ]
-    )
-
     static let showConsents = NativeOperation(
         "showConsents",
         .get,
@@ -203,7 +141,7 @@ enum UserOperations {
         scope: .read,
         "Show a user's consents.",
         input: UserInput(),
-        answers: [.json(consentsOfUser.schema, "The user's consents.")],
+        answers: [.json(UserShapes.consentsOfUser.schema, "The user's consents.")],
         problems: [.notFound],
         NativeAPI.showConsents
     ).audited(.read)
@@ -251,7 +189,7 @@ extension NativeAPI {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let user = try await described(try call.user, call.caller, scope)
         call.found(1)
-        return .json(UserOperations.user.json(user))
+        return .json(UserShapes.user.json(user))
     }
 
     func updateUser(_ call: NativeCall<UserOperations.UpdateInput>) async throws(Problem) -> Response {
@@ -264,7 +202,7 @@ extension NativeAPI {
         let command = UserCommand.track(UserBatch(patches: [patch]))
         guard case .tracked(let patches, _) = try await ask(command, call.caller, scope) else { throw .unavailable(5) }
         if let first = patches.first, let refusal = first { throw Problem(refusal, app: scope.app) }
-        return .json(UserOperations.user.json(try await described(user, call.caller, scope)))
+        return .json(UserShapes.user.json(try await described(user, call.caller, scope)))
     }
 
     func eraseUser(_ call: NativeCall<UserOperations.EraseInput>) async throws(Problem) -> Response {
@@ -298,6 +236,6 @@ extension NativeAPI {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let user = try await described(try call.user, call.caller, scope)
         call.found(1)
-        return .json(UserOperations.consentsOfUser.json(user))
+        return .json(UserShapes.consentsOfUser.json(user))
     }
 }

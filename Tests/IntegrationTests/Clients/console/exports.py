@@ -43,6 +43,7 @@ CALLS = {
     "migrations/{migration}": "/v1/migrations/{migration}",
     "credentials": f"/v1/credentials?{ROWS}",
     "credentials/{credential}": "/v1/credentials/{credential}",
+    "senders": f"/v1/apps/{{app}}/senders?{ROWS}",
     "webhooks": "/v1/webhooks",
     "webhooks/{webhook}": "/v1/webhooks/{webhook}",
     "captures": "/v1/captures",

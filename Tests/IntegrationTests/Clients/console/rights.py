@@ -46,6 +46,7 @@ PAGES = dict(
     migrations/{migration} op
     credentials op
     credentials/{credential} op
+    senders op
     webhooks op
     webhooks/{webhook} op
     captures op
@@ -171,7 +172,7 @@ def path(pattern: str, objects: dict[str, str]) -> str:
 
 
 def query(pattern: str, objects: dict[str, str]) -> str:
-    return f"?app={objects['app']}" if pattern.split("/")[0] in ("users", "groups", "compose", "templates", "test-devices") else ""
+    return f"?app={objects['app']}" if pattern.split("/")[0] in ("users", "groups", "compose", "templates", "test-devices", "senders") else ""
 
 
 def values(page: str, name: str, objects: dict[str, str], who: str) -> dict[str, str]:
