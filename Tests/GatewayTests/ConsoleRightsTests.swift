@@ -125,6 +125,20 @@ struct ConsoleRightsTests {
         #expect(masked["entries"]?.array?.map { $0["subject"]?.string } == ["app shop", "user •••"])
     }
 
+    /// A mask in the content of an earlier message would be sent to others.
+    @Test func theContentOfAMessageIsWholeOrAbsent() {
+        func content(_ content: JSON) -> JSON? {
+            let message: JSON = ["id": "m", "title": "Hello", "content": content, "submittedBy": "key:crm"]
+            let masked = people.masked(message, path: ["messages", "m"])
+            #expect(masked["title"] == "Hello")
+            return masked["content"]
+        }
+        let impersonal: JSON = ["title": "Hello", "data": ["order": "4711"]]
+        #expect(content(impersonal) == impersonal)
+        #expect(content(["title": "Hello", "data": ["user": "kim"]]) == .null)
+        #expect(content(.null) == .null)
+    }
+
     @Test func anInboxIsMasked() {
         let inbox: JSON = ["messages": [["id": "1", "title": "Your parcel", "body": "is here", "state": "read"]]]
         let masked = people.masked(inbox, path: ["devices", "x", "inbox"])

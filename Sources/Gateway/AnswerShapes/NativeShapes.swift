@@ -82,6 +82,13 @@ package enum NativeShapes {
             .list("dead", dead, "Parts that the gateway stopped trying, by reason. A requeue tries them again.") {
                 $0.dead
             },
+            .init(
+                "content",
+                SentContent.schema.nullable.described(
+                    "The members of `sendMessage` with which it can be sent again, without audience and times; null: it was sent in a vendor's own form."
+                ),
+                write: { SentContent.json($0) }
+            ).content,
         ]
     )
 

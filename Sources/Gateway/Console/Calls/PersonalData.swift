@@ -36,7 +36,13 @@ package struct PersonalData: Sendable {
     package func masked(_ json: JSON, path: [String]) -> JSON {
         // Objects of these resources have keys and names of their own, which are not people's.
         if Self.isImpersonal(path) { return json }
-        return masked(json, isInbox: path.contains("inbox"), hasPeople: Self.listsPeople(path), depth: 0)
+        let masked = masked(json, isInbox: path.contains("inbox"), hasPeople: Self.listsPeople(path), depth: 0)
+        // The content of a message is sent again as it is: without what is masked it would be another one, and a mask must not be sent.
+        guard path.count == 2, path[0] == "messages", case .object(var message) = masked,
+            message["content"] != json["content"]
+        else { return masked }
+        message["content"] = .null
+        return .object(message)
     }
 
     private static let impersonal: Set<String> = ["analytics", "credentials", "keys", "nodes", "queue", "webhooks"]

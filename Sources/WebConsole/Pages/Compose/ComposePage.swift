@@ -55,7 +55,8 @@ struct ComposePage: ConsolePage {
             Block(
                 width: 8,
                 title: ComposeText.message(language),
-                body: [.form(form(composition, request, answers))] + Self.more(composition, language)
+                body: Self.lost(request, answers) + [.form(form(composition, request, answers))]
+                    + Self.more(composition, language)
             ),
             Self.preview(composition, language),
             Block(title: ComposeText.payloads(language), note: SendingText.gateway(language), body: review.payloads),
@@ -81,11 +82,23 @@ struct ComposePage: ConsolePage {
     private func composition(_ request: PageRequest, _ answers: Answers, _ app: String) -> Composition {
         if !request.typed.isEmpty { return Composition(app: app, request.typed) }
         let source = answers.body("source")
-        // A template has its content in a member; a message has its texts as its own, next to its state.
-        var composition = Composition(app: app, content: source["content"] ?? Self.texts(of: source))
+        var composition = Composition(app: app, content: Self.content(of: source) ?? Self.texts(of: source))
         if let group = request.value("group") { (composition.audience, composition.group) = (.group, group) }
         if let search = request.value("search") { (composition.audience, composition.search) = (.search, search) }
         return composition
+    }
+
+    /// The whole content of a template or a message; nil: the API does not have it, or the account may not see all of it.
+    private static func content(of source: JSON) -> JSON? {
+        source["content"].flatMap { $0.object == nil ? nil : $0 }
+    }
+
+    /// A note if only the texts of an earlier message are taken.
+    private static func lost(_ request: PageRequest, _ answers: Answers) -> [Part] {
+        guard request.typed.isEmpty, request.value("message") != nil, answers["source"]?.isSuccess == true,
+            content(of: answers.body("source")) == nil
+        else { return [] }
+        return [.callout(.info, ComposeText.textsAlone(request.language), link: nil)]
     }
 
     /// The members of a message's answer that are part of its content.

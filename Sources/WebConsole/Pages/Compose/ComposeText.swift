@@ -88,6 +88,11 @@ enum ComposeText {
         ko: "템플릿이나 이전 메시지에 있지만 이 양식에는 없는 항목입니다. 그대로 유지됩니다.",
         en: "The template or earlier message has these members, which this form does not have. They are kept."
     )
+    static let textsAlone = Text(
+        ko: "이전 메시지의 제목, 본문, 캠페인만 가져왔습니다. 나머지 내용은 벤더의 형식이거나 이 역할로 볼 수 없습니다.",
+        en:
+            "Only title, text and campaign of the earlier message are taken. Its other content has a vendor's form, or your role may not see it."
+    )
     static func variable(_ name: String) -> Text { Text(ko: "변수 \(name)", en: "Variable \(name)") }
     static let when = Text(ko: "발신 시각", en: "When to send")
     static func due(_ due: Composition.Due) -> Text {
