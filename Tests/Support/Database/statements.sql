@@ -1882,6 +1882,11 @@ FROM gateway.sender s WHERE s.tenant_id = $1 AND s.app_id = $2 AND (s.vendor, s.
 ORDER BY s.vendor, s.name LIMIT $5;
 
 -- role gateway_call
+SELECT m.user_id FROM gateway.group_member m
+WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
+ORDER BY m.user_id LIMIT $6;
+
+-- role gateway_call
 SELECT m.user_id, f.name, f.phone, f.user_id IS NOT NULL AS is_registered
 FROM (
     SELECT g.user_id FROM gateway.group_member g

@@ -20,4 +20,25 @@ extension PostgresQueryStore {
             )
         }
     }
+
+    /// Returns the members of a group.
+    ///
+    /// - Throws: `StoreError`.
+    package func members(
+        of group: GroupName,
+        _ scope: AppScope,
+        in tenant: TenantID,
+        after: UserID?,
+        limit: Int
+    ) async throws(StoreError) -> [UserID] {
+        let statement = GroupListSQL.members(
+            .id(tenant),
+            .id(scope.app),
+            .id(scope.vendor),
+            .id(group),
+            .string(after?.rawValue ?? ""),
+            .int(max(0, limit))
+        )
+        return try await page(statement, in: tenant) { (row) throws(PostgresError) in try row.id("user_id") }
+    }
 }
