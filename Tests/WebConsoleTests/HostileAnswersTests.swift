@@ -199,7 +199,7 @@ struct HostileAnswersTests {
 
     @Test func formsReadAnyFields() {
         let forms = Self.pages.flatMap(\.forms)
-        #expect(forms.count == 15)
+        #expect(forms.count == 16)
         for text in Self.texts {
             let names = [
                 "value", "title", "body", "acceptsPush", "timeZone", "from", "to", "tags", "shownTimeZone",
