@@ -205,7 +205,7 @@ struct ConsoleAccessTests {
         "templates": [.owner, .op, .author], "templates/{app}/{template}": [.owner, .op, .author],
         "test-devices": [.owner, .op, .author],
         "apps": [.owner, .op], "apps/{app}": [.owner, .op], "apps/{app}/parity": [.owner, .op],
-        "apps/{app}/routes": [.owner, .op], "routes": [.owner, .op],
+        "apps/{app}/routes": [.owner, .op], "routes": [.owner, .op], "senders": [.owner, .op],
         "captures": [.owner, .op], "captures/{capture}": [.owner, .op], "credentials": [.owner, .op],
         "credentials/{credential}": [.owner, .op], "webhooks": [.owner, .op], "webhooks/{webhook}": [.owner, .op],
         "migrations": [.owner, .op], "migrations/{migration}": [.owner, .op], "nodes": [.owner, .op],
