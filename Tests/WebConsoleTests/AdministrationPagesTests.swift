@@ -119,7 +119,7 @@ struct AdministrationPagesTests {
         ]
     )
     func actorsAreNamed(_ actor: String, _ name: String) {
-        #expect(AuditText.actorName(actor).en == name)
+        #expect(ActorName.of(actor).en == name)
     }
 
     @Test(

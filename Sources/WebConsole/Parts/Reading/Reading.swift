@@ -152,6 +152,8 @@ enum ReadingWords {
     static let sourceGateway = Text(ko: "확인 주체: 게이트웨이", en: "Source: Gateway")
     static let yes = Text(ko: "예", en: "Yes")
     static let no = Text(ko: "아니요", en: "No")
+    static let on = Text(ko: "켜짐", en: "On")
+    static let off = Text(ko: "꺼짐", en: "Off")
     static let none = Text(ko: "없음", en: "None")
     static let saved = Text(ko: "저장했습니다.", en: "Saved.")
     static let required = Text(ko: "필수 항목입니다.", en: "This field is required.")

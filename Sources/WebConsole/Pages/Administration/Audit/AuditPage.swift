@@ -87,7 +87,7 @@ struct AuditPage: ConsolePage {
             return Sentence(mark: .warn, text: words(text), link: link)
         }
         let text = AuditText.last(
-            words(AuditText.actorName(newest["actor"]?.string ?? "")),
+            words(ActorName.of(newest["actor"]?.string ?? "")),
             words(AuditText.actionName(newest["action"]?.string ?? "")),
             words(AuditText.subjectName(words.text(newest["subject"]))),
             words.time(newest["at"])
@@ -142,7 +142,7 @@ struct AuditPage: ConsolePage {
                         .link(
                             Link(words.time(entry["at"]), "audit", kept + [PageRequest.Parameter("row", position)])
                         ),
-                        .text(words(AuditText.actorName(entry["actor"]?.string ?? ""))),
+                        .text(words(ActorName.of(entry["actor"]?.string ?? ""))),
                         action == "refuse" ? .tag(.warn, name) : .text(name),
                         .text(words(AuditText.subjectName(words.text(entry["subject"])))), .text(position),
                     ],

@@ -11,8 +11,6 @@ enum AuditText {
     static let after = Text(ko: "이후", en: "After")
     static let actorHint = Text(ko: "account:kim, key:backend, cli:0", en: "account:kim, key:backend, cli:0")
     static let subjectHint = Text(ko: "app shop, user u-1", en: "app shop, user u-1")
-    static let file = Text(ko: "설정 파일", en: "Provisioning file")
-    static let gateway = Text(ko: "게이트웨이", en: "Gateway")
     static let empty = Text(ko: "아직 기록이 없습니다.", en: "There are no entries yet.")
     static let emptyStep = Text(
         ko: "설정을 바꾸거나 개인 정보를 조회하면 여기에 기록됩니다.",
@@ -26,23 +24,6 @@ enum AuditText {
         ko: "조건을 지정하면 한 페이지에서 최근 10,000건까지 찾습니다.",
         en: "With filters, a page searches 10,000 entries."
     )
-
-    static func actorName(_ actor: String) -> Text {
-        let parts = actor.split(separator: ":", maxSplits: 1)
-        guard let name = parts.dropFirst().first.map(String.init) else {
-            switch actor {
-            case "provisioning": return file
-            case "gateway": return gateway
-            default: return Text(ko: actor, en: actor)
-            }
-        }
-        return switch parts[0] {
-        case "account": Text(ko: "\(name) (계정)", en: "\(name) (account)")
-        case "key": Text(ko: "\(name) (API 키)", en: "\(name) (API key)")
-        case "cli": Text(ko: "\(name) (명령줄)", en: "\(name) (command line)")
-        default: Text(ko: actor, en: actor)
-        }
-    }
 
     /// The subject of an entry, such as `app shop`, with its kind in the language of the page; one of another kind as it is.
     static func subjectName(_ subject: String) -> Text {

@@ -95,15 +95,15 @@ struct RotateKeyForm: ConsoleForm {
 
     static func view(_ path: String, _ key: KeyFacts, _ words: Wording) -> FormView {
         let options: [(Int, Text)] = [
-            (0, KeysText.atOnce), (3600, KeysText.hour), (86_400, KeysText.day), (604_800, KeysText.week),
-            (2_592_000, KeysText.month),
+            (0, OverlapText.atOnce), (3600, OverlapText.hour), (86_400, OverlapText.day), (604_800, OverlapText.week),
+            (2_592_000, OverlapText.month),
         ]
         return FormView(
             path: path,
             fields: [
                 .init(
                     name: "overlapSeconds",
-                    label: words(KeysText.overlap),
+                    label: words(OverlapText.label),
                     kind: .select(options.map { Filter.Option(value: String($0.0), label: words($0.1)) }),
                     value: "86400"
                 ),

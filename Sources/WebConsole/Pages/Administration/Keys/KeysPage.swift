@@ -143,7 +143,7 @@ struct CreateKeyForm: ConsoleForm {
             if let count = Int64(text("recipientsPerDay")) {
                 body["recipientsPerDay"] = .int(count)
             } else {
-                errors["recipientsPerDay"] = words(CapturesText.number)
+                errors["recipientsPerDay"] = words(OperationsText.number)
             }
         }
         guard errors.isEmpty else { return .invalid(FieldErrors(errors)) }

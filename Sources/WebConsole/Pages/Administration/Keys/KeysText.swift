@@ -39,7 +39,6 @@ enum KeysText {
         en: "This is the new API key. It is shown only now: store it in a safe place."
     )
     static let rotate = Text(ko: "비밀 값 교체", en: "Replace the secret")
-    static let overlap = Text(ko: "현재 비밀 값의 남은 사용 기간", en: "The present secret stays valid for")
     static let rotateNote = Text(
         ko: "새 비밀 값은 한 번만 표시됩니다. 그보다 이전의 비밀 값은 즉시 만료됩니다.",
         en: "The new secret is shown once. A secret before the present one ends at once."
@@ -51,11 +50,6 @@ enum KeysText {
                 "Another person replaced the secret after you opened the page. Your request was not carried out. Replacing it again ends the earlier secret, valid until \(end), at once."
         )
     }
-    static let atOnce = Text(ko: "즉시 만료", en: "It ends at once")
-    static let hour = Text(ko: "1시간", en: "1 hour")
-    static let day = Text(ko: "1일", en: "1 day")
-    static let week = Text(ko: "7일", en: "7 days")
-    static let month = Text(ko: "30일", en: "30 days")
     static let delete = Text(ko: "키 폐기", en: "Revoke key")
     static let empty = Text(ko: "아직 API 키가 없습니다.", en: "There are no API keys yet.")
     static let emptyStep = Text(

@@ -158,7 +158,7 @@ struct NodesPage: ConsolePage {
         Table(
             caption: words(NodesText.held),
             columns: [
-                .init(label: words(CredentialsText.credential)), .init(label: words(NodesText.slices), isNumber: true),
+                .init(label: words(OperationsText.credential)), .init(label: words(NodesText.slices), isNumber: true),
             ],
             rows: held.map { row in
                 let id = row["credential"]?.string ?? ""

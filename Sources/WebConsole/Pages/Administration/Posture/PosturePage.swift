@@ -79,16 +79,16 @@ struct PosturePage: ConsolePage {
     private static func place(_ finding: JSON, _ tenant: String, _ words: Wording) -> String {
         let place = finding["place"]?.string ?? ""
         if place == "node" { return words(PostureText.node) }
-        if let key = FindingText.middle(of: place, "\(tenant) key ", "") { return "\(words(KeysText.key)) \(key)" }
-        return FindingText.middle(of: place, "\(tenant)/", "") ?? words.text(finding["place"])
+        if let key = EnglishSentence.middle(of: place, "\(tenant) key ", "") { return "\(words(KeysText.key)) \(key)" }
+        return EnglishSentence.middle(of: place, "\(tenant)/", "") ?? words.text(finding["place"])
     }
 
     /// `acme key backend` leads to the key, `acme/shop` and `acme/shop upmc` to the app.
     private static func link(_ place: String, _ tenant: String) -> Link? {
-        if let key = FindingText.middle(of: place, "\(tenant) key ", ""), !key.isEmpty {
+        if let key = EnglishSentence.middle(of: place, "\(tenant) key ", ""), !key.isEmpty {
             return Link(key, Link.path("keys", key))
         }
-        guard let rest = FindingText.middle(of: place, "\(tenant)/", ""), let app = rest.split(separator: " ").first
+        guard let rest = EnglishSentence.middle(of: place, "\(tenant)/", ""), let app = rest.split(separator: " ").first
         else { return nil }
         return Link(String(app), Link.path("apps", String(app)))
     }

@@ -4,7 +4,7 @@ enum PostureWords {
     static func sentence(_ english: String) -> Text {
         if let korean = sentences[english] { return Text(ko: korean, en: english) }
         for (head, tail, korean) in patterns {
-            guard let middle = FindingText.middle(of: english, head, tail) else { continue }
+            guard let middle = EnglishSentence.middle(of: english, head, tail) else { continue }
             return Text(ko: korean.replacing("…", with: middle), en: english)
         }
         return Text(ko: english, en: english)
@@ -14,7 +14,7 @@ enum PostureWords {
     static func finding(_ english: String) -> Text {
         if let korean = findings[english] { return Text(ko: korean, en: english) }
         for (head, tail, korean) in findingPatterns {
-            guard let middle = FindingText.middle(of: english, head, tail) else { continue }
+            guard let middle = EnglishSentence.middle(of: english, head, tail) else { continue }
             return Text(ko: korean.replacing("…", with: middle), en: english)
         }
         if let age = secretAge(english) { return Text(ko: age, en: english) }

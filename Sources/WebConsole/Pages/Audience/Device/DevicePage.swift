@@ -141,7 +141,7 @@ struct DevicePage: ConsolePage {
                 user(identity, device), .text(Reading.text(identity["name"]) ?? Words.unknown),
                 .text(Reading.text(identity["phone"], 40) ?? Words.unknown),
                 StateTag.identity(identity["state"]?.string).cell(words.language),
-                accepts.map { .tag($0 ? .ok : .warn, words($0 ? DeviceText.on : DeviceText.off)) } ?? .none,
+                accepts.map { .tag($0 ? .ok : .warn, words($0 ? ReadingWords.on : ReadingWords.off)) } ?? .none,
                 .text(StateTag.assurance(identity["assurance"]?.string)(words.language)),
                 .text(tags.isEmpty ? Words.unknown : tags.joined(separator: ", ")),
                 .text(words.time(identity["registeredAt"])),
@@ -194,8 +194,8 @@ struct DevicePage: ConsolePage {
                     label: words(DeviceText.accepts),
                     kind: .select([
                         Filter.Option(value: "", label: words(DeviceText.keep)),
-                        Filter.Option(value: "true", label: words(DeviceText.on)),
-                        Filter.Option(value: "false", label: words(DeviceText.off)),
+                        Filter.Option(value: "true", label: words(ReadingWords.on)),
+                        Filter.Option(value: "false", label: words(ReadingWords.off)),
                     ])
                 ),
                 field(stored.zone, DeviceText.zone, DeviceText.zoneHint),

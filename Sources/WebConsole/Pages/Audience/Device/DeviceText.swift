@@ -29,8 +29,6 @@ enum DeviceText {
     static let name = Text(ko: "이름", en: "Name")
     static let phone = Text(ko: "전화번호", en: "Phone")
     static let accepts = Text(ko: "알림 수신", en: "Notifications")
-    static let on = Text(ko: "켜짐", en: "On")
-    static let off = Text(ko: "꺼짐", en: "Off")
     static let tags = Text(ko: "태그", en: "Tags")
     static let level = Text(ko: "사용자 확인", en: "User confirmed")
     static let registered = Text(ko: "등록", en: "Registered")

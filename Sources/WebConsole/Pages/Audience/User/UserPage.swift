@@ -111,7 +111,7 @@ struct UserPage: ConsolePage {
             return [
                 .link(Link(Reading.line(key, 60), "find", [PageRequest.Parameter("value", key)])),
                 .text(Reading.text(device["platform"], 40) ?? Words.unknown),
-                .tag(accepts ? .ok : .warn, words(accepts ? DeviceText.on : DeviceText.off)),
+                .tag(accepts ? .ok : .warn, words(accepts ? ReadingWords.on : ReadingWords.off)),
                 .tag(has ? .ok : .bad, words(has ? UserText.has : UserText.hasNot)),
             ]
         }
@@ -184,8 +184,8 @@ struct UserPage: ConsolePage {
                     name: "acceptsPush",
                     label: words(UserText.accepts),
                     kind: .radio([
-                        Filter.Option(value: "true", label: words(DeviceText.on)),
-                        Filter.Option(value: "false", label: words(DeviceText.off)),
+                        Filter.Option(value: "true", label: words(ReadingWords.on)),
+                        Filter.Option(value: "false", label: words(ReadingWords.off)),
                     ]),
                     isRequired: true
                 )

@@ -92,7 +92,7 @@ struct AppPage: ConsolePage {
     private func facts(_ app: JSON, _ request: PageRequest, _ words: Wording) -> Block {
         var facts = (app["platforms"]?.array ?? []).map { platform in
             let environments = (platform["environments"]?.array ?? []).compactMap(\.string).map {
-                Self.environment($0, words)
+                words(CredentialsText.environment($0))
             }
             let text = environments.isEmpty ? words(AppsText.noPlatform) : environments.joined(separator: ", ")
             return Fact(
@@ -112,14 +112,6 @@ struct AppPage: ConsolePage {
             body: [.facts(facts)],
             foot: isFile ? words(OperationsText.readOnly(path)) : nil
         )
-    }
-
-    static func environment(_ name: String, _ words: Wording) -> String {
-        switch name {
-        case "production": words(AppsText.production)
-        case "sandbox": words(AppsText.sandbox)
-        default: name
-        }
     }
 
     private func binding(_ json: JSON, _ app: String, _ request: PageRequest, _ words: Wording) -> Block {

@@ -7,8 +7,6 @@ enum AppsText {
     static let silent = Text(ko: "발신 불가", en: "Cannot send")
     static let noPlatform = Text(ko: "인증서·키 없음", en: "No credential")
     static let sandboxOnly = Text(ko: "개발용만 가능", en: "Sandbox only")
-    static let production = Text(ko: "운영용", en: "production")
-    static let sandbox = Text(ko: "개발용", en: "sandbox")
     static let facts = Text(ko: "앱 정보", en: "The app")
     static let removedAt = Text(ko: "제거", en: "Removed")
     static let key = Text(ko: "벤더 키", en: "The vendor's key")

@@ -167,7 +167,7 @@ struct StartCaptureForm: ConsoleForm {
         for name in ["minutes", "exchanges"] {
             guard let text = fields[name], !text.isEmpty else { continue }
             guard let number = Int64(text) else {
-                errors[name] = CapturesText.number(request.language)
+                errors[name] = OperationsText.number(request.language)
                 continue
             }
             body[name] = .int(number)

@@ -32,7 +32,6 @@ enum CapturesText {
     static let exchanges = Text(ko: "최대 요청 수", en: "Calls")
     static let exchangesHint = Text(ko: "1–1,000건을 기록하면 끝납니다.", en: "The capture ends after 1 to 1,000 calls.")
     static let keepTexts = Text(ko: "메시지 내용도 전체 기록", en: "Record message texts in full")
-    static let number = Text(ko: "숫자를 입력하세요.", en: "Enter a number.")
     static let outcome = Text(ko: "결과", en: "Result")
     static let known = Text(ko: "처리됨", en: "Carried out")
     static let refused = Text(ko: "거절됨", en: "Refused")

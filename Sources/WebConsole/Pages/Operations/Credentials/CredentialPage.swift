@@ -126,7 +126,7 @@ struct CredentialPage: ConsolePage {
             )
         )
         facts += credential.uses.map { use in
-            let environment = AppPage.environment(words.text(use["environment"]), words)
+            let environment = words(CredentialsText.environment(words.text(use["environment"])))
             return Fact(label: words(CredentialsText.uses), value: "\(words.text(use["topic"])) · \(environment)")
         }
         let path = FilePath.credential(request.tenant, request.path["credential"] ?? "")
@@ -167,7 +167,8 @@ struct CredentialChecks {
 
     private var environments: String {
         let names = Set(credential.uses.compactMap { $0["environment"]?.string }).sorted()
-        return names.isEmpty ? Wording.unknown : names.map { AppPage.environment($0, words) }.joined(separator: ", ")
+        return names.isEmpty
+            ? Wording.unknown : names.map { words(CredentialsText.environment($0)) }.joined(separator: ", ")
     }
 
     private func check(_ concern: FindingText.Concern, _ title: Text, _ value: String, needsUse: Bool = false) -> Check

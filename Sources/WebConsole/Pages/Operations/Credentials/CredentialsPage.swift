@@ -57,7 +57,7 @@ struct CredentialsPage: ConsolePage {
         Table(
             caption: words(CredentialsText.title),
             columns: [
-                .init(label: words(CredentialsText.credential)), .init(label: words(CredentialsText.kind)),
+                .init(label: words(OperationsText.credential)), .init(label: words(CredentialsText.kind)),
                 .init(label: words(OperationsText.state)), .init(label: words(CredentialsText.keyID)),
                 .init(label: words(CredentialsText.uses)), .init(label: words(CredentialsText.expires)),
                 .init(label: words(OperationsText.origin)),

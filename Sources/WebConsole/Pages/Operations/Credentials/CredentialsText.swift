@@ -1,6 +1,5 @@
 enum CredentialsText {
     static let title = Text(ko: "인증서·키", en: "Credentials")
-    static let credential = Text(ko: "인증서·키", en: "Credential")
     static let kind = Text(ko: "종류", en: "Kind")
     static let tokenKind = Text(ko: "APNs 인증 키 (.p8)", en: "APNs key (.p8)")
     static let certificateKind = Text(ko: "APNs 인증서", en: "APNs certificate")
@@ -295,5 +294,14 @@ enum CredentialsText {
             ko: "\(id) 인증서는 정상입니다. \(until)까지 유효합니다.",
             en: "Certificate \(id) is valid until \(until)."
         )
+    }
+
+    /// The environment of Apple's service, by its name in answers; another one as it is.
+    static func environment(_ name: String) -> Text {
+        switch name {
+        case "production": Text(ko: "운영용", en: "production")
+        case "sandbox": Text(ko: "개발용", en: "sandbox")
+        default: Text(ko: name, en: name)
+        }
     }
 }

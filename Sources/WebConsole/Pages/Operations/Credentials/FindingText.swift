@@ -35,18 +35,12 @@ struct FindingText: Sendable {
         case "the certificate is not for sandbox": return (.environment, "개발용 인증서가 아닙니다.")
         default: break
         }
-        if let days = middle(of: finding, "the certificate expires in ", " days") {
+        if let days = EnglishSentence.middle(of: finding, "the certificate expires in ", " days") {
             return (.file, "인증서가 \(days)일 뒤 만료됩니다.")
         }
-        if let topic = middle(of: finding, "the credential does not serve the topic ", "") {
+        if let topic = EnglishSentence.middle(of: finding, "the credential does not serve the topic ", "") {
             return (.topic, "\(topic) 토픽에는 발신할 수 없습니다.")
         }
         return (.file, nil)
-    }
-
-    /// The text between two others; nil if `text` has another form.
-    static func middle(of text: String, _ head: String, _ tail: String) -> String? {
-        guard text.hasPrefix(head), text.hasSuffix(tail), text.count >= head.count + tail.count else { return nil }
-        return String(text.dropFirst(head.count).dropLast(tail.count))
     }
 }

@@ -10,13 +10,17 @@ enum MigrationNotes {
         case "planned": return "계획을 등록했습니다"
         default: break
         }
-        if let reason = FindingText.middle(of: english, "halted: ", "") { return "멈춤: \(text(reason, words))" }
-        if let reason = FindingText.middle(of: english, "rolled back: ", "") { return "되돌림: \(text(reason, words))" }
-        if let stage = FindingText.middle(of: english, "paused in ", "") { return "일시 중지: \(self.stage(stage, words))" }
-        if let stage = FindingText.middle(of: english, "", " is in force") {
+        if let reason = EnglishSentence.middle(of: english, "halted: ", "") { return "멈춤: \(text(reason, words))" }
+        if let reason = EnglishSentence.middle(of: english, "rolled back: ", "") {
+            return "되돌림: \(text(reason, words))"
+        }
+        if let stage = EnglishSentence.middle(of: english, "paused in ", "") {
+            return "일시 중지: \(self.stage(stage, words))"
+        }
+        if let stage = EnglishSentence.middle(of: english, "", " is in force") {
             return "단계 시작: \(self.stage(stage, words))"
         }
-        if let stage = FindingText.middle(of: english, "", " is complete") {
+        if let stage = EnglishSentence.middle(of: english, "", " is complete") {
             return "단계 완료: \(self.stage(stage, words))"
         }
         return failure(english, words) ?? english
@@ -31,10 +35,10 @@ enum MigrationNotes {
         let name = words(MigrationsText.metricName(parts[0]))
         guard parts.count == 3, let limit = parts[2].firstRange(of: ", the limit is "),
             let of = parts[2].firstRange(of: " of "), of.upperBound <= limit.lowerBound,
-            let samples = FindingText.middle(of: String(parts[2][of.upperBound..<limit.lowerBound]), "", " samples")
+            let samples = EnglishSentence.middle(of: String(parts[2][of.upperBound..<limit.lowerBound]), "", " samples")
         else { return "\(name) 조건에 실패했습니다." }
         let value = parts[2][..<of.lowerBound]
-        let recent = FindingText.middle(of: samples, "", " recent").map { "최근 표본 \($0)" }
+        let recent = EnglishSentence.middle(of: samples, "", " recent").map { "최근 표본 \($0)" }
         return
             "\(name) 조건에 실패했습니다. 값 \(value), \(recent ?? "표본 \(samples)"), 기준 \(parts[2][limit.upperBound...])"
     }

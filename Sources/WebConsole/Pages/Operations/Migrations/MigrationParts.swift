@@ -197,7 +197,7 @@ struct MigrationParts {
                 mark: MigrationsText.mark(status),
                 title: MigrationNotes.text(words.text(note["note"]), words),
                 detail: version,
-                source: words(AuditText.actorName(note["actor"]?.string ?? ""))
+                source: words(ActorName.of(note["actor"]?.string ?? ""))
             )
         }
         return Block(title: words(MigrationsText.history), body: [.timeline(moments)])

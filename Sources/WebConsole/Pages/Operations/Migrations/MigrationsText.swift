@@ -99,7 +99,9 @@ enum MigrationsText {
         case "complete": return Text(ko: "종료", en: "Complete")
         default: break
         }
-        guard let percent = FindingText.middle(of: stage, "rollout ", " %") else { return Text(ko: stage, en: stage) }
+        guard let percent = EnglishSentence.middle(of: stage, "rollout ", " %") else {
+            return Text(ko: stage, en: stage)
+        }
         return Text(ko: "발신 \(percent)%", en: "\(percent)% of sends")
     }
 

@@ -96,7 +96,7 @@ struct AppRoutesPage: ConsolePage {
         let text = RoutesText.inForce(
             words.count(version),
             words(RoutesText.origin(routes["origin"]?.string)),
-            words(AuditText.actorName(routes["actor"]?.string ?? "")),
+            words(ActorName.of(routes["actor"]?.string ?? "")),
             time
         )
         return Sentence(mark: .ok, text: words(text))

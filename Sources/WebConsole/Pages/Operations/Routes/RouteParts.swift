@@ -71,7 +71,7 @@ struct RouteParts {
             cells: [
                 .link(Link(words.count(number), here, query)),
                 .text(words(RoutesText.origin(entry["origin"]?.string))),
-                .text(words(AuditText.actorName(entry["actor"]?.string ?? ""))), .text(words.time(entry["madeAt"])),
+                .text(words(ActorName.of(entry["actor"]?.string ?? ""))), .text(words.time(entry["madeAt"])),
                 number == version ? .tag(.ok, words(RoutesText.inForce)) : .actions([restore]),
             ],
             id: String(number)
@@ -130,7 +130,7 @@ struct RouteParts {
         let theirs = OperationsParts.pretty(routes["overlay"] ?? [:])
         let text = RoutesText.conflict(
             words.count(version),
-            words(AuditText.actorName(routes["actor"]?.string ?? "")),
+            words(ActorName.of(routes["actor"]?.string ?? "")),
             words.time(routes["madeAt"])
         )
         return Block(

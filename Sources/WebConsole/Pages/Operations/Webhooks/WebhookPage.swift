@@ -150,7 +150,7 @@ struct ReplayWebhookForm: ConsoleForm {
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
         guard let from = fields["from"].flatMap({ Int64($0) }) else {
-            return .invalid(FieldErrors(["from": CapturesText.number(request.language)]))
+            return .invalid(FieldErrors(["from": OperationsText.number(request.language)]))
         }
         return .call(APICall("replay", .post, WebhookPage.address(request) + "/replay", body: ["from": .int(from)]))
     }
@@ -171,14 +171,14 @@ struct RotateWebhookForm: ConsoleForm {
 
     static func view(_ path: String, _ webhook: WebhookRow, _ words: Wording) -> FormView {
         let options: [(Int, Text)] = [
-            (0, KeysText.atOnce), (3600, KeysText.hour), (86_400, KeysText.day), (604_800, KeysText.week),
+            (0, OverlapText.atOnce), (3600, OverlapText.hour), (86_400, OverlapText.day), (604_800, OverlapText.week),
         ]
         return FormView(
             path: path,
             fields: [
                 .init(
                     name: "overlapSeconds",
-                    label: words(KeysText.overlap),
+                    label: words(OverlapText.label),
                     kind: .select(options.map { Filter.Option(value: String($0.0), label: words($0.1)) }),
                     value: "86400"
                 ),
