@@ -266,10 +266,36 @@ var parts: [Part] = [
     ),
     .library("APNs", [.ours("ApplePayload"), .ours("Bytes"), .ours("HTTP2"), .ours("Model"), locks]),
 
-    // The pages of the web console: values in, HTML and SVG out.
+    // The web console: values in, HTML and SVG out. What pages are written with, the pages by the sections of the sidebar, and what writes them.
+    .library("PageParts", path: "Sources/WebConsole/Parts", [.ours("Model"), crypto]),
+    .library(
+        "ConsoleDelivery",
+        path: "Sources/WebConsole/Pages/Delivery",
+        [.ours("PageParts"), .ours("Model"), crypto]
+    ),
+    .library(
+        "ConsoleAudience",
+        path: "Sources/WebConsole/Pages/Audience",
+        [.ours("ConsoleDelivery"), .ours("DeviceFiles"), .ours("PageParts"), .ours("Model")]
+    ),
+    .library(
+        "ConsoleOperations",
+        path: "Sources/WebConsole/Pages/Operations",
+        [.ours("PageParts"), .ours("Model")]
+    ),
+    .library(
+        "ConsoleAdministration",
+        path: "Sources/WebConsole/Pages/Administration",
+        [.ours("ConsoleDelivery"), .ours("PageParts"), .ours("Model")]
+    ),
     .library(
         "WebConsole",
-        [.ours("DeviceFiles"), .ours("Model"), .product("Mustache", .mustache), crypto],
+        path: "Sources/WebConsole",
+        exclude: ["Pages/Administration", "Pages/Audience", "Pages/Delivery", "Pages/Operations", "Parts"],
+        [
+            .ours("ConsoleAdministration"), .ours("ConsoleAudience"), .ours("ConsoleDelivery"),
+            .ours("ConsoleOperations"), .ours("PageParts"), .ours("Model"), .product("Mustache", .mustache),
+        ],
         resources: [.copy("Resources")]
     ),
 
@@ -454,9 +480,9 @@ var parts: [Part] = [
         "ConsoleHTTP",
         path: "Sources/Gateway/Console",
         [
-            .ours("AccountStore"), .ours("CallAudit"), .ours("Commands"), .ours("GatewayHTTP"), .ours("Model"),
-            .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("Store"), .ours("WebConsole"), crypto,
-            cryptoExtras, hummingbird, httpTypes, lifecycle, locks, log, nioCore, nioPosix,
+            .ours("AccountStore"), .ours("CallAudit"), .ours("Commands"), .ours("PageParts"), .ours("GatewayHTTP"),
+            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("Store"),
+            .ours("WebConsole"), crypto, cryptoExtras, hummingbird, httpTypes, lifecycle, locks, log, nioCore, nioPosix,
         ]
     ),
     .library(
@@ -506,6 +532,7 @@ var parts: [Part] = [
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("ConsoleHTTP"),
+            .ours("PageParts"),
             .ours("DeliveryEngine"), .ours("Gateway"), .ours("HTTP2"), .ours("Imports"),
             .ours("Model"), .ours("Observability"), .ours("PlanCheck"), .ours("Secrets"), .ours("WebConsole"),
             argumentParser, httpClient, locks, log,
@@ -585,7 +612,13 @@ var parts: [Part] = [
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("DeviceFilesTests", [.ours("DeviceFiles"), .ours("Model"), .ours("TestKit")]),
     .tests("MigrationTests", [.ours("Migration"), .ours("Model"), .ours("Routing"), .ours("TestKit")]),
-    .tests("WebConsoleTests", [.ours("Model"), .ours("TestKit"), .ours("WebConsole")]),
+    .tests(
+        "WebConsoleTests",
+        [
+            .ours("ConsoleAdministration"), .ours("ConsoleAudience"), .ours("ConsoleDelivery"),
+            .ours("ConsoleOperations"), .ours("PageParts"), .ours("Model"), .ours("TestKit"), .ours("WebConsole"),
+        ]
+    ),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("ProgramSupport"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
@@ -678,7 +711,7 @@ var parts: [Part] = [
             .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
             coreMetrics, .ours("APNs"), .ours("AccountStore"), .ours("Adapters"), .ours("AnswerShapes"),
             .ours("CallAudit"),
-            .ours("CommandSupport"), .ours("ConsoleHTTP"), .ours("WebConsole"),
+            .ours("CommandSupport"), .ours("ConsoleHTTP"), .ours("PageParts"), .ours("WebConsole"),
             .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"),
             .ours("Imports"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
@@ -692,7 +725,7 @@ var parts: [Part] = [
     .tests(
         "IntegrationTests",
         [
-            .ours("APNs"), .ours("AccountStore"), .ours("ConsoleHTTP"), .ours("DatabaseSchema"),
+            .ours("APNs"), .ours("AccountStore"), .ours("ConsoleHTTP"), .ours("PageParts"), .ours("DatabaseSchema"),
             .ours("EmbeddedPostgres"), .ours("EngineStore"),
             .ours("PostgresClient"),
             .ours("Store"),

@@ -1,6 +1,7 @@
 import CommandSupport
 import Gateway
 import Model
+import PageParts
 import PostgresClient
 import WebConsole
 

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AccountStore
 @testable import ConsoleHTTP
+@testable import PageParts
 @testable import WebConsole
 
 /// The check of who opens each page and sends each form, against the table with which `roles.py` crawls a running console. The controls: consoles from which a

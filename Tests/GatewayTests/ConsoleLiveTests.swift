@@ -9,6 +9,7 @@ import Testing
 
 @testable import AccountStore
 @testable import ConsoleHTTP
+@testable import PageParts
 @testable import WebConsole
 
 /// Open pages that update themselves: their limits, and the reads that they share.

@@ -2,6 +2,7 @@ import Foundation
 import GatewayHTTP
 import HTTPTypes
 import Model
+import PageParts
 import TestKit
 import Testing
 import WebConsole

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
 import Model
+import PageParts
 import TestKit
 import Testing
-import WebConsole
 
 @testable import ConsoleHTTP
 @testable import Gateway

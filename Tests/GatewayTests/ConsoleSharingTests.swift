@@ -10,6 +10,7 @@ import Testing
 
 @testable import AccountStore
 @testable import ConsoleHTTP
+@testable import PageParts
 @testable import WebConsole
 
 extension SharedPages {

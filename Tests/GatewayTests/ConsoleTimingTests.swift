@@ -1,4 +1,5 @@
 import Observability
+import PageParts
 import Testing
 import WebConsole
 

@@ -1,6 +1,7 @@
 import Foundation
 import Model
 import NIOHTTP1
+import PageParts
 import TestKit
 import Testing
 import WebConsole
@@ -490,10 +491,8 @@ struct ConsoleAccessTests {
             }
             person.set("__Host-session", session)
             let markup = "<b>\"'&\u{202E}\u{1}" + String(repeating: "x", count: 10_000)
-            let kept = try await person.post(
-                "/t/acme/accounts/invite",
-                [("name", markup), ("role", "analyst"), ("_token", token)]
-            )
+            let invited = [("name", markup), ("role", "analyst"), ("_token", token)]
+            let kept = try await person.post("/t/acme/accounts/invite", invited)
             #expect(kept.status == 422 && !kept.text.contains("<b>\"") && kept.text.contains("&lt;b&gt;"))
         }
     }

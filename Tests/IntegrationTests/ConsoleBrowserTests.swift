@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import Gateway
 import Model
+import PageParts
 import Testing
 
 @testable import WebConsole

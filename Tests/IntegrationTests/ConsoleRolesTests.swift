@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Model
+import PageParts
 import TestKit
 import Testing
 

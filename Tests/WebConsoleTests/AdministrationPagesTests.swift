@@ -2,6 +2,8 @@ import Foundation
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import PageParts
 @testable import WebConsole
 
 /// Accounts, nodes and the queue, the audit, and the security posture.

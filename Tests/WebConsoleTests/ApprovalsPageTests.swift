@@ -1,6 +1,9 @@
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleAudience
+@testable import PageParts
 @testable import WebConsole
 
 struct ApprovalsPageTests {

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleAudience
+@testable import PageParts
 @testable import WebConsole
 
 /// The pages that find devices, users and groups, and their forms.

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// The recipients of the review that get nothing when the message is due.

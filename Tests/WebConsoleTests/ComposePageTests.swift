@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 struct ComposePageTests {
@@ -483,17 +485,5 @@ struct ComposePageTests {
             table["source"] = SendingWorld.answer(body)
             _ = try SendingWorld.content(page, SendingWorld.request(query: [("draft", "draft-a")]), table)
         }
-    }
-}
-
-struct VariableTests {
-    @Test func namesAreInOrderAndOnce() {
-        #expect(Variables.names(in: "#{b} #{a}", "#{a}#{c d}#{}#{x") == ["b", "a"])
-        #expect(Variables.names(in: (0..<30).map { "#{v\($0)}" }.joined()).count == Variables.limit)
-    }
-
-    @Test func textsWithoutVariablesStay() {
-        for text in SendingWorld.hostile { #expect(Variables.fill(text, [:]) == text) }
-        #expect(Variables.fill("##{a}#", ["a": "1"]) == "#1#")
     }
 }

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 /// Credentials: the answer of the page, the preflight, and uploads with each kind of mistake.

@@ -1,6 +1,9 @@
 import Model
 import Testing
 
+@testable import ConsoleAudience
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// The pages of a delivery and of the diagnosis of a device: each planted cause is the answer.

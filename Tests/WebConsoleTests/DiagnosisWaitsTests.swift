@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleAudience
+@testable import PageParts
 @testable import WebConsole
 
 /// The messages that wait, on the page of the diagnosis of a device: the first is the answer, and its link leads to the page that changes the cause.

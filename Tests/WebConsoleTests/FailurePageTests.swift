@@ -1,5 +1,6 @@
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 struct FailurePageTests {

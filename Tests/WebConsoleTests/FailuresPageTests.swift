@@ -1,6 +1,9 @@
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 struct FailuresPageTests {

@@ -2,6 +2,9 @@ import Foundation
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 /// Errors of the native API, whose details are English, on pages of both languages.

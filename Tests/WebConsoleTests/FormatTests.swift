@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 struct FormatTests {

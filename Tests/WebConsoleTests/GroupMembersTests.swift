@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleAudience
+@testable import PageParts
 @testable import WebConsole
 
 /// The members of a group, with what is known about their users, as a table and as a file.

@@ -1,6 +1,11 @@
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleAudience
+@testable import ConsoleDelivery
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 /// Each page with answers that lack members, have other types, and contain anything that a peer can send: it is written, within bounds, and never traps.

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// Back ends store templates with members that the form of the console does not have.

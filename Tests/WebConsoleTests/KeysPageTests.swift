@@ -1,6 +1,9 @@
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 /// API keys and webhooks.

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 /// Migrations and parity.

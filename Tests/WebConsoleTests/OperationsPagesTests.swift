@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 /// Rules that each page of operations keeps, whatever it is answered.

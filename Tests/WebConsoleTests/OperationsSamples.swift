@@ -1,5 +1,8 @@
 import Model
 
+@testable import ConsoleAdministration
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 /// The pages of operations, each with a request and answers like those that the operations declare.

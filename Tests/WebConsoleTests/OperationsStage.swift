@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 /// Requests, answers and readings for the tests of the pages of operations.

@@ -2,6 +2,8 @@ import Foundation
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 struct OverviewPageTests {

@@ -2,6 +2,11 @@ import Foundation
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleAudience
+@testable import ConsoleDelivery
+@testable import ConsoleOperations
+@testable import PageParts
 @testable import WebConsole
 
 struct PagesTests {
@@ -10,20 +15,42 @@ struct PagesTests {
         #expect(Set(paths).count == paths.count)
     }
 
-    /// A page is one folder and one line of `Pages`: what a folder declares is listed, and nothing else is.
+    /// The sections of the sidebar with their targets and lists of pages.
+    private static let sections: [(section: MenuEntry.Section, folder: String, pages: [any ConsolePage])] = [
+        (.delivery, "Delivery", DeliveryPages.all),
+        (.audience, "Audience", AudiencePages.all),
+        (.operations, "Operations", OperationsPages.all),
+        (.administration, "Administration", AdministrationPages.all),
+    ]
+
+    /// A page is one folder below its section and one line of the section's list: what a section's folders declare is listed there, and nothing else is.
     @Test func everyPageOfAFolderIsListed() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/WebConsole/Pages")
-        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-        var declared: [String] = []
-        while let file = files.nextObject() as? URL {
-            guard file.pathExtension == "swift" else { continue }
-            let text = try String(contentsOf: file, encoding: .utf8)
-            let pages = text.matches(of: /struct ([A-Za-z]+): (?:ConsolePage|ReachPage)\b/).map { String($0.output.1) }
-            #expect(pages.isEmpty || file.deletingLastPathComponent() != folder, "\(pages) are in no folder")
-            declared += pages
+        for section in Self.sections {
+            let folder = root.appending(path: section.folder)
+            let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+            var declared: [String] = []
+            while let file = files.nextObject() as? URL {
+                guard file.pathExtension == "swift" else { continue }
+                let text = try String(contentsOf: file, encoding: .utf8)
+                let pages = text.matches(of: /struct ([A-Za-z]+): (?:ConsolePage|ReachPage)\b/).map {
+                    String($0.output.1)
+                }
+                #expect(pages.isEmpty || file.deletingLastPathComponent() != folder, "\(pages) are in no folder")
+                declared += pages
+            }
+            #expect(declared.sorted() == section.pages.map { "\(type(of: $0))" }.sorted(), "\(section.folder)")
         }
-        #expect(declared.sorted() == Pages.all.map { "\(type(of: $0))" }.sorted())
+    }
+
+    /// A section lists the pages that the sidebar shows in it, and the console has the pages of all sections and the help.
+    @Test func everyPageIsListedInItsSection() {
+        #expect(Self.sections.map(\.section) == MenuEntry.Section.allCases)
+        for section in Self.sections {
+            #expect(section.pages.compactMap(\.menu).allSatisfy { $0.section == section.section }, "\(section.folder)")
+        }
+        #expect(Pages.all.map(\.path) == Self.sections.flatMap { $0.pages.map(\.path) } + ["help"])
     }
 
     /// The sidebar shows pages in their order, section by section.

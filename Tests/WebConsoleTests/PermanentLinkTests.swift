@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import PageParts
 @testable import WebConsole
 
 /// A link that a person sends to another shows the same: what a page shows follows from its address, and a relative range can be fixed.

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// The pages of campaigns and of hours of the week.

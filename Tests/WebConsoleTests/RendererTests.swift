@@ -2,6 +2,7 @@ import Foundation
 import Model
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 struct RendererTests {

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// Writes sample pages to the folder `CONSOLE_SAMPLES`, to look at them in a browser.

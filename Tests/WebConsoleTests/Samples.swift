@@ -1,5 +1,6 @@
 import Model
 
+@testable import PageParts
 @testable import WebConsole
 
 /// Requests and contents for the tests of pages.

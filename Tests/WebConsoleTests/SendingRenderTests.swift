@@ -2,6 +2,10 @@ import Foundation
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleAudience
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// The pages that send, written as HTML in both languages.

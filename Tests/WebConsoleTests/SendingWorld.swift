@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 /// Requests and answers for the pages that send.

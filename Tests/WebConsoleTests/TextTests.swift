@@ -2,6 +2,9 @@ import Foundation
 import Model
 import Testing
 
+@testable import ConsoleAdministration
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// The words of reasons, problems and diagnoses are complete: their codes and sentences are read from the sources of the API.

@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleDelivery
+@testable import PageParts
 @testable import WebConsole
 
 /// A message that is sent before all others.

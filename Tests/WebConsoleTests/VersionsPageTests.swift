@@ -1,6 +1,8 @@
 import Model
 import Testing
 
+@testable import ConsoleAudience
+@testable import PageParts
 @testable import WebConsole
 
 /// The page of figures by what the apps report of their devices.

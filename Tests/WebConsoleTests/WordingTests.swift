@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@testable import PageParts
 @testable import WebConsole
 
 /// Values as the pages of operations write them.

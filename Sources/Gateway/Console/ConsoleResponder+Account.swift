@@ -4,6 +4,7 @@ import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
+import PageParts
 import WebConsole
 
 /// A person's own account: sessions, password and one-time codes.

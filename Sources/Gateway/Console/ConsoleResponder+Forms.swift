@@ -5,6 +5,7 @@ import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
+import PageParts
 import Store
 import WebConsole
 

@@ -3,6 +3,7 @@ import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
+import PageParts
 import WebConsole
 
 /// The stream of a page that updates itself.

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
+import PageParts
 import Store
 import WebConsole
 

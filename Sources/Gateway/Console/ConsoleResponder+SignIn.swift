@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import Observability
+import PageParts
 import WebConsole
 
 /// Signing in and out, invitations, and the choice of a tenant.

@@ -8,6 +8,7 @@ import Logging
 import Model
 import NIOCore
 import Observability
+import PageParts
 import WebConsole
 
 /// Answers a listener of the web console: signing in, the account of a person, the pages of tenants, and the files that they load.

@@ -1,3 +1,5 @@
+import PageParts
+
 /// Writes the cells of one table. The markup around the texts of cells of one kind, or of one column, is found once for the table.
 struct CellWriter {
     /// Texts above this number of characters are cut by the styles after a few lines, until they have the focus.

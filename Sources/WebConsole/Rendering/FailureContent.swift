@@ -1,3 +1,5 @@
+package import PageParts
+
 /// The page of an error: what happened, what to do, the code and the ID of the request.
 package enum FailureContent {
     private static let code = Text(ko: "오류 코드", en: "Code")

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The parts of the document around the content of a page of a tenant. They are written while the answers for the content are awaited.
 package struct PageFrame: Sendable {

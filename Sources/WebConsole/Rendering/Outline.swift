@@ -1,3 +1,4 @@
+import PageParts
 import Synchronization
 
 /// The markup that a template writes around the texts of all views of one shape.

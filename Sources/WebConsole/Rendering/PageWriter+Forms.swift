@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 extension PageWriter {
     /// More choices than this are in a list that opens.

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 extension PageWriter {
     func table(_ table: Table) -> Markup {

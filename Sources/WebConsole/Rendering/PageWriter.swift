@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Writes the content of a page for one request.
 struct PageWriter: Sendable {

@@ -1,5 +1,6 @@
 import Model
 import Mustache
+package import PageParts
 
 /// Writes pages: values in, HTML out. Made once when the program starts.
 ///

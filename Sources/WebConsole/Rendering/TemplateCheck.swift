@@ -1,3 +1,5 @@
+import PageParts
+
 /// Finds the fields that a template references and its view lacks. Every section is entered, whether its flag is set or not; so a view with
 /// one row checks the fields of all rows.
 struct TemplateCheck: Sendable {

@@ -1,4 +1,5 @@
 import Mustache
+import PageParts
 
 /// Text as HTML. The escaping is ours, because swift-mustache compares whole characters: it leaves a quotation mark with a combining accent
 /// as it is, which ends an attribute.

@@ -1,4 +1,5 @@
 package import Model
+package import PageParts
 
 /// A request for a page outside of a tenant.
 package struct BareRequest: Sendable {

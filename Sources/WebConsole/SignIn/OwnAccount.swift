@@ -1,4 +1,5 @@
 package import Model
+package import PageParts
 
 /// A session in the list of a person's own account.
 package struct OwnSession: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import Model
+package import PageParts
 
 /// The pages outside of tenants: signing in, invitations, the choice of a tenant and a person's own account. Their paths begin at the root.
 package enum SignInPages {

@@ -1,3 +1,5 @@
+package import PageParts
+
 /// The words of the pages outside of tenants.
 package enum SignInTexts {
     static let signIn = Text(ko: "로그인", en: "Sign in")

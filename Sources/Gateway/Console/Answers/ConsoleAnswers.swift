@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
+import PageParts
 import WebConsole
 
 /// Makes the answers of the console: pages outside of tenants, errors, and redirections.

@@ -4,7 +4,7 @@ import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
-import WebConsole
+import PageParts
 
 /// One request of a browser, with what its headers say about the person.
 struct ConsoleRequest: Sendable {

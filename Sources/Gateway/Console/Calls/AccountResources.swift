@@ -1,7 +1,7 @@
 import AccountStore
 import GatewayHTTP
 import Model
-import WebConsole
+import PageParts
 
 /// The accounts of a tenant, which pages read and change and the native API does not have. Paths below `console/`; the answers have the form of the native API's.
 struct AccountResources: Sendable {

@@ -1,5 +1,5 @@
 import Model
-package import WebConsole
+package import PageParts
 
 /// Which permission a call of the native API needs, by its method and path. The pages have permissions of their own; this is the second check, which no page can
 /// forget.

@@ -1,8 +1,8 @@
 import AccountStore
 import GatewayHTTP
 import Model
+import PageParts
 import Store
-import WebConsole
 
 /// A signed-in person in a tenant.
 struct ConsoleCaller: Sendable {

@@ -6,7 +6,7 @@ import Model
 import NIOConcurrencyHelpers
 import NIOCore
 import NativeHTTP
-import WebConsole
+import PageParts
 
 /// Performs the calls of pages: the native API's in this process, and those below `console/` by the console itself.
 struct ConsoleCalls: Sendable {

@@ -1,6 +1,7 @@
 import AccountStore
 import GatewayHTTP
 import Model
+import PageParts
 import WebConsole
 
 /// An open page of a person: reads its parts, and whether the person may still see it.

@@ -2,7 +2,7 @@ import AccountStore
 import GatewayHTTP
 import Model
 import Observability
-import WebConsole
+import PageParts
 
 /// The pages that are open and update themselves: how many, and what they share. Safe to call from any task.
 package final class LiveUpdates: Sendable {

@@ -1,5 +1,5 @@
 import Model
-import WebConsole
+import PageParts
 
 /// Everything on which the parts of an open page depend, besides the time and the data. Viewers with equal keys get the same bytes.
 struct PageKey: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import NIOCore
+import PageParts
 import WebConsole
 
 /// A page that several viewers have open. It is read and written once for all of them, when one of them asks for it and it is due.

@@ -1,5 +1,5 @@
 import Model
-import WebConsole
+import PageParts
 
 /// Finds the page, and the form, of a path below a tenant.
 struct PageMatch: Sendable {

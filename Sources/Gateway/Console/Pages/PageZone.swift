@@ -1,5 +1,5 @@
 import Model
-import WebConsole
+import PageParts
 
 /// The time zone in which a page shows times: that of its address, or of the form that was sent from it; else that of its app; else UTC.
 enum PageZone {

@@ -1,5 +1,5 @@
 import Model
-package import WebConsole
+package import PageParts
 
 /// Reads forms: `application/x-www-form-urlencoded` and `multipart/form-data`. Never traps on any input.
 package enum FormReader {

@@ -1,4 +1,4 @@
-package import WebConsole
+package import PageParts
 
 /// Which passwords a person may choose.
 package enum PasswordRules {

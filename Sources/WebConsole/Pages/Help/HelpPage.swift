@@ -1,3 +1,5 @@
+import PageParts
+
 /// The shortcuts, the notation, and all pages that the account may open.
 struct HelpPage: ConsolePage {
     let path = "help"

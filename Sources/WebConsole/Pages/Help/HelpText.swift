@@ -1,3 +1,5 @@
+import PageParts
+
 enum HelpText {
     static let title = Text(ko: "도움말·단축키", en: "Help and shortcuts")
     static let sentence = Text(

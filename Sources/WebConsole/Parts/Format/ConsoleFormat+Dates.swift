@@ -1,4 +1,4 @@
-import Model
+package import Model
 
 /// Moments on the clock of the page's zone. The names of days and months are here, so that no data of a locale is needed.
 extension ConsoleFormat {
@@ -41,7 +41,7 @@ extension ConsoleFormat {
     func clock(_ moment: Timestamp) -> Clock { Self.clock(moment, in: zone) }
 
     /// `Mon 23 Nov`, `11월 23일 (월)`; with the year if it is not that of `now`.
-    func date(_ moment: Timestamp) -> String { date(clock(moment)) }
+    package func date(_ moment: Timestamp) -> String { date(clock(moment)) }
 
     private func date(_ parts: Clock) -> String {
         let hasYear = parts.year != year
@@ -56,50 +56,52 @@ extension ConsoleFormat {
     }
 
     /// `23 Nov`, `11월 23일`: for the axes of charts.
-    func shortDate(_ moment: Timestamp) -> String {
+    package func shortDate(_ moment: Timestamp) -> String {
         let parts = clock(moment)
         return language == .ko ? "\(parts.month)월 \(parts.day)일" : "\(parts.day) \(Self.month(parts.month))"
     }
 
     /// `14:05`.
-    func time(_ moment: Timestamp) -> String { Self.minutes(clock(moment)) }
+    package func time(_ moment: Timestamp) -> String { Self.minutes(clock(moment)) }
 
     private static func minutes(_ parts: Clock) -> String { String(parts.time.prefix(5)) }
 
     /// `14:05:07`.
-    func timeOfSeconds(_ moment: Timestamp) -> String { clock(moment).time }
+    package func timeOfSeconds(_ moment: Timestamp) -> String { clock(moment).time }
 
     /// `14:05:07.204`.
-    func timeOfMilliseconds(_ moment: Timestamp) -> String {
+    package func timeOfMilliseconds(_ moment: Timestamp) -> String {
         let rest = String((moment.milliseconds % 1000 + 1000) % 1000)
         return clock(moment).time + "." + String(repeating: "0", count: 3 - rest.count) + rest
     }
 
     /// `Mon 23 Nov 14:05`, `11월 23일 (월) 14:05`. Pages name the zone once, in the top bar.
-    func dateTime(_ moment: Timestamp) -> String {
+    package func dateTime(_ moment: Timestamp) -> String {
         let parts = clock(moment)
         return "\(date(parts)) \(Self.minutes(parts))"
     }
 
     /// The same with the zone, for texts that are read elsewhere.
-    func zonedDateTime(_ moment: Timestamp) -> String { "\(dateTime(moment)) \(zoneName)" }
+    package func zonedDateTime(_ moment: Timestamp) -> String { "\(dateTime(moment)) \(zoneName)" }
 
     /// `–` without a moment.
-    func dateTime(_ moment: Timestamp?) -> String { moment.map { dateTime($0) } ?? Self.unknown }
+    package func dateTime(_ moment: Timestamp?) -> String { moment.map { dateTime($0) } ?? Self.unknown }
 
     /// A moment of an answer of the API.
-    func dateTime(rfc3339 text: String?) -> String { dateTime(text.flatMap { Timestamp(rfc3339: $0) }) }
+    package func dateTime(rfc3339 text: String?) -> String { dateTime(text.flatMap { Timestamp(rfc3339: $0) }) }
 
     /// `Mon`, `월`: a day of the week; 0 is Sunday.
-    func weekdayName(_ index: Int) -> String { Self.weekday(index)(language) }
+    package func weekdayName(_ index: Int) -> String { Self.weekday(index)(language) }
 
     /// `2026-11-23T14:05`: the value of a field for a local time.
-    func fieldValue(_ moment: Timestamp) -> String { String(Self.local(moment, in: zone).description.prefix(16)) }
+    package func fieldValue(_ moment: Timestamp) -> String {
+        String(Self.local(moment, in: zone).description.prefix(16))
+    }
 
     /// A short name of the zone: its usual letters, or its city.
-    var zoneName: String { Self.name(of: zone.text) }
+    package var zoneName: String { Self.name(of: zone.text) }
 
-    static func name(of zone: String) -> String {
+    package static func name(of zone: String) -> String {
         switch zone {
         case "Asia/Seoul": "KST"
         case "Asia/Tokyo": "JST"

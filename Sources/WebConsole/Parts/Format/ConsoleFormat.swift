@@ -1,24 +1,24 @@
-import Model
+package import Model
 
 /// How numbers, rates, moments and sizes are written: by the language of the page and in its time zone.
 ///
 /// Unknown is `–`, zero is `0`, and an estimate begins with `≈`.
-struct ConsoleFormat: Sendable, Hashable {
-    static let unknown = "–"
+package struct ConsoleFormat: Sendable, Hashable {
+    package static let unknown = "–"
 
-    let language: Language
-    let zone: TimeZoneName
+    package let language: Language
+    package let zone: TimeZoneName
     /// Dates of another year than this moment's have a year.
-    let now: Timestamp
+    package let now: Timestamp
     /// The year of `now` on the clock of the zone.
-    let year: Int
+    package let year: Int
 
-    init(_ request: PageRequest) {
+    package init(_ request: PageRequest) {
         self.init(request.language, zone: request.zone, now: request.now)
     }
 
     /// An unknown zone is UTC.
-    init(_ language: Language, zone: String, now: Timestamp) {
+    package init(_ language: Language, zone: String, now: Timestamp) {
         let zone = TimeZoneName(zone) ?? .utc
         self.language = language
         self.zone = zone
@@ -29,7 +29,7 @@ struct ConsoleFormat: Sendable, Hashable {
     // MARK: Numbers
 
     /// `1,204,331`.
-    func count(_ value: some BinaryInteger) -> String {
+    package func count(_ value: some BinaryInteger) -> String {
         let digits = String(value.magnitude)
         var text = value < 0 ? "−" : ""
         for (place, digit) in digits.enumerated() {
@@ -40,13 +40,13 @@ struct ConsoleFormat: Sendable, Hashable {
     }
 
     /// `–` without a value.
-    func count(_ value: Int64?) -> String { value.map { count($0) } ?? Self.unknown }
+    package func count(_ value: Int64?) -> String { value.map { count($0) } ?? Self.unknown }
 
     /// `≈ 1,204,331`.
-    func estimate(_ value: some BinaryInteger) -> String { "≈ " + count(value) }
+    package func estimate(_ value: some BinaryInteger) -> String { "≈ " + count(value) }
 
     /// `1.2M` or `120만`.
-    func compact(_ value: Double) -> String {
+    package func compact(_ value: Double) -> String {
         guard value.isFinite else { return Self.unknown }
         let size = abs(value)
         let sign = value < 0 ? "−" : ""
@@ -65,7 +65,7 @@ struct ConsoleFormat: Sendable, Hashable {
     }
 
     /// `97.0%`. Something that is not everything is never `100.0%`, and something is never `0.0%`.
-    func rate(_ value: Double?) -> String {
+    package func rate(_ value: Double?) -> String {
         guard let value, value.isFinite else { return Self.unknown }
         var tenths = Int64((min(max(value, -1e6), 1e6) * 1000).rounded())
         if tenths == 1000, value < 1 { tenths = 999 }
@@ -74,19 +74,19 @@ struct ConsoleFormat: Sendable, Hashable {
     }
 
     /// `97.0%` of a part and a whole.
-    func rate(_ part: Int64, of whole: Int64) -> String {
+    package func rate(_ part: Int64, of whole: Int64) -> String {
         whole > 0 ? rate(Double(part) / Double(whole)) : Self.unknown
     }
 
     /// `+4.1%`; nil without a value before.
-    func change(_ value: Int64, from before: Int64) -> String? {
+    package func change(_ value: Int64, from before: Int64) -> String? {
         guard before > 0 else { return nil }
         let change = Double(value) / Double(before) - 1
         return (change >= 0 ? "+" : "") + rate(change)
     }
 
     /// `239 bytes`, `4.0 KiB`.
-    func bytes(_ value: Int64) -> String {
+    package func bytes(_ value: Int64) -> String {
         let units = [(Int64(1) << 30, "GiB"), (Int64(1) << 20, "MiB"), (Int64(1) << 10, "KiB")]
         for (unit, word) in units where value >= 10 * unit || (value >= unit && value % unit == 0) {
             let tenths = (value / unit) * 10 + (value % unit) * 10 / unit
@@ -98,7 +98,7 @@ struct ConsoleFormat: Sendable, Hashable {
     // MARK: Durations
 
     /// `162 ms`, `0.4 s`, `3 min`, `5 h`, `9 days`: the largest unit that leaves a number of at least 1, with a tenth of seconds.
-    func duration(milliseconds: Int64) -> String {
+    package func duration(milliseconds: Int64) -> String {
         let size = max(0, milliseconds)
         if size < 100 { return "\(size) ms" }
         if size < 60_000 {
@@ -112,12 +112,12 @@ struct ConsoleFormat: Sendable, Hashable {
     }
 
     /// `9 days`.
-    func days(_ value: Int64) -> String {
+    package func days(_ value: Int64) -> String {
         language == .ko ? "\(count(value))일" : "\(count(value), one: "day")"
     }
 
     /// `12 seconds ago`, `12초 전`.
-    func age(_ moment: Timestamp) -> String {
+    package func age(_ moment: Timestamp) -> String {
         let seconds = max(0, (now - moment).milliseconds / 1000)
         let (value, ko, en): (Int64, String, String) =
             switch seconds {

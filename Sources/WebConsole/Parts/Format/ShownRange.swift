@@ -1,15 +1,15 @@
-import Model
+package import Model
 
 /// The range that a page shows, from the parameters `range`, `from` and `to` of its address. Relative ranges stay relative; an invalid one is the default.
-struct ShownRange: Sendable, Hashable {
+package struct ShownRange: Sendable, Hashable {
     /// The choices of the top bar.
-    enum Preset: String, Sendable, Hashable, CaseIterable {
+    package enum Preset: String, Sendable, Hashable, CaseIterable {
         case day = "24h"
         case week = "7d"
         case month = "30d"
         case quarter = "90d"
 
-        var words: Text {
+        package var words: Text {
             switch self {
             case .day: Text(ko: "최근 24시간", en: "Last 24 hours")
             case .week: Text(ko: "최근 7일", en: "Last 7 days")
@@ -19,7 +19,7 @@ struct ShownRange: Sendable, Hashable {
         }
 
         /// In a sentence.
-        var inSentence: Text {
+        package var inSentence: Text {
             switch self {
             case .day: Text(ko: "최근 24시간 동안", en: "in the last 24 hours")
             case .week: Text(ko: "최근 7일간", en: "in the last 7 days")
@@ -28,7 +28,7 @@ struct ShownRange: Sendable, Hashable {
             }
         }
 
-        var before: Text {
+        package var before: Text {
             switch self {
             case .day: Text(ko: "이전 24시간", en: "Previous 24 hours")
             case .week: Text(ko: "이전 7일", en: "Previous 7 days")
@@ -49,19 +49,19 @@ struct ShownRange: Sendable, Hashable {
 
     static let standard = Preset.week
     /// The parameters that the top bar sets and that links keep.
-    static let parameters = ["app", "range", "from", "to", "zone"]
+    package static let parameters = ["app", "range", "from", "to", "zone"]
     /// The longest range of the analytics. Unit: seconds.
     private static let longest: Int64 = 400 * 86_400
 
     /// Nil: the range has fixed ends.
-    let preset: Preset?
-    let from: Timestamp
-    let to: Timestamp
+    package let preset: Preset?
+    package let from: Timestamp
+    package let to: Timestamp
     /// Whether the address names both ends, so that it shows the same range at any time.
     let isFixed: Bool
     private let format: ConsoleFormat
 
-    init(_ request: PageRequest) {
+    package init(_ request: PageRequest) {
         let format = ConsoleFormat(request)
         self.format = format
         let zone = format.zone
@@ -90,7 +90,7 @@ struct ShownRange: Sendable, Hashable {
     }
 
     /// The parameters of the questions of the analytics.
-    var query: [PageRequest.Parameter] {
+    package var query: [PageRequest.Parameter] {
         [
             PageRequest.Parameter("from", from.rfc3339), PageRequest.Parameter("to", to.rfc3339),
             PageRequest.Parameter("zone", format.zone.text),
@@ -98,28 +98,28 @@ struct ShownRange: Sendable, Hashable {
     }
 
     /// The parameters with which the address shows this range at any time; empty: it does already.
-    var permanent: [PageRequest.Parameter] { isFixed ? [] : query + [PageRequest.Parameter("range", "")] }
+    package var permanent: [PageRequest.Parameter] { isFixed ? [] : query + [PageRequest.Parameter("range", "")] }
 
     /// `hour` for up to two days, `day` for up to 120, then `week`.
-    var interval: String {
+    package var interval: String {
         let seconds = to.seconds - from.seconds
         return seconds <= 2 * 86_400 ? "hour" : seconds <= 120 * 86_400 ? "day" : "week"
     }
 
     /// Whether the range contains the present, so that its last part is not over.
-    var isOpen: Bool { to >= format.now }
+    package var isOpen: Bool { to >= format.now }
 
     /// `Last 7 days`, or the ends.
-    func words(_ language: Language) -> String { preset.map { $0.words(language) } ?? ends }
+    package func words(_ language: Language) -> String { preset.map { $0.words(language) } ?? ends }
 
     /// `in the last 7 days`, or `from … to …`.
-    func inSentence(_ language: Language) -> String {
+    package func inSentence(_ language: Language) -> String {
         if let preset { return preset.inSentence(language) }
         return language == .ko ? "\(ends) 동안" : "from \(format.date(from)) to \(format.date(lastMoment))"
     }
 
     /// `Previous 7 days`.
-    func before(_ language: Language) -> String {
+    package func before(_ language: Language) -> String {
         preset.map { $0.before(language) } ?? Text(ko: "이전 기간", en: "Previous period")(language)
     }
 

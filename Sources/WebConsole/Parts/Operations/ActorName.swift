@@ -1,6 +1,6 @@
-/// Who has made a change, as the audit names them.
-enum ActorName {
-    static func of(_ actor: String) -> Text {
+/// The words for the account, key or command that has made a change.
+package enum ActorName {
+    package static func of(_ actor: String) -> Text {
         let parts = actor.split(separator: ":", maxSplits: 1)
         guard let name = parts.dropFirst().first.map(String.init) else {
             switch actor {

@@ -1,11 +1,11 @@
 /// The second step of an action that cannot be undone: the form shows its page again, and the page states what will happen, with a button.
-enum Confirmation {
+package enum Confirmation {
     /// The hidden field that names the form which asked.
     private static let asked = "ask"
     private static let given = "confirmed"
 
     /// A button that leads to the confirmation.
-    static func button(
+    package static func button(
         _ label: String,
         _ form: String,
         path: String,
@@ -17,15 +17,15 @@ enum Confirmation {
     }
 
     /// Whether a person has confirmed.
-    static func isGiven(_ fields: FormFields) -> Bool { fields[given] == "yes" }
+    package static func isGiven(_ fields: FormFields) -> Bool { fields[given] == "yes" }
 
     /// Whether the page is shown to confirm this form.
-    static func isAsked(_ form: String, _ request: PageRequest) -> Bool {
+    package static func isAsked(_ form: String, _ request: PageRequest) -> Bool {
         request.typed[asked] == form && request.errors.errors.isEmpty
     }
 
     /// A sentence about the consequences, with the button that continues and one that leaves everything as it is.
-    static func block(
+    package static func block(
         _ request: PageRequest,
         title: String,
         text: String,
@@ -54,9 +54,9 @@ enum Confirmation {
 }
 
 /// Errors of forms without visible fields, at the head of the page. Forms with fields show their own.
-enum FormProblems {
+package enum FormProblems {
     /// The errors of the form that was sent; nil: there are none, or it has one of the fields `visible` and shows them.
-    static func block(_ request: PageRequest, visible: Set<String> = []) -> Block? {
+    package static func block(_ request: PageRequest, visible: Set<String> = []) -> Block? {
         guard !request.errors.errors.isEmpty, !request.typed.fields.contains(where: { visible.contains($0.name) })
         else { return nil }
         let parts = request.errors.words(request.language).sorted { $0.key < $1.key }.flatMap { field, words in

@@ -1,34 +1,34 @@
-import Model
+package import Model
 
 /// Writes the values of answers in the language and the zone of a request. Missing members are shown as –, never as an error.
-struct Wording: Sendable {
+package struct Wording: Sendable {
     private let format: ConsoleFormat
 
-    init(_ request: PageRequest) { format = ConsoleFormat(request) }
+    package init(_ request: PageRequest) { format = ConsoleFormat(request) }
 
-    var language: Language { format.language }
-    var now: Timestamp { format.now }
+    package var language: Language { format.language }
+    package var now: Timestamp { format.now }
 
     /// Unknown, which is not zero.
-    static let unknown = ConsoleFormat.unknown
+    package static let unknown = ConsoleFormat.unknown
 
-    func callAsFunction(_ text: Text) -> String { text(language) }
+    package func callAsFunction(_ text: Text) -> String { text(language) }
 
     // MARK: Values
 
     /// A number with separators.
-    func count(_ value: Int64?) -> String { format.count(value) }
+    package func count(_ value: Int64?) -> String { format.count(value) }
 
-    func count(_ json: JSON?) -> String { count(json?.int) }
+    package func count(_ json: JSON?) -> String { count(json?.int) }
 
     /// A share of one as per cent with at most two decimals: `99.9%`.
-    func share(_ value: Double) -> String {
+    package func share(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e9 else { return Self.unknown }
         return decimal(value * 100) + "%"
     }
 
     /// A number with at most two decimals, without zeros at the end.
-    func decimal(_ value: Double) -> String {
+    package func decimal(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return Self.unknown }
         let hundredths = Int64((abs(value) * 100).rounded())
         var text = count(hundredths / 100)
@@ -38,19 +38,19 @@ struct Wording: Sendable {
     }
 
     /// The text of a member; – without one.
-    func text(_ json: JSON?) -> String {
+    package func text(_ json: JSON?) -> String {
         guard let text = json?.lenientString, !text.isEmpty else { return Self.unknown }
         return text
     }
 
     /// The texts of a list, with `, ` in between; – without one.
-    func list(_ json: JSON?) -> String {
+    package func list(_ json: JSON?) -> String {
         let texts = (json?.array ?? []).compactMap(\.lenientString)
         return texts.isEmpty ? Self.unknown : texts.joined(separator: ", ")
     }
 
     /// A size: `1.2 KB`.
-    func bytes(_ value: Int64?) -> String {
+    package func bytes(_ value: Int64?) -> String {
         guard let value else { return Self.unknown }
         switch value {
         case ..<1000: return language == .ko ? "\(count(value))바이트" : "\(count(value), one: "byte")"
@@ -61,23 +61,23 @@ struct Wording: Sendable {
 
     // MARK: Times
 
-    func moment(_ json: JSON?) -> Timestamp? { json?.string.flatMap { Timestamp(rfc3339: $0) } }
+    package func moment(_ json: JSON?) -> Timestamp? { json?.string.flatMap { Timestamp(rfc3339: $0) } }
 
     /// A moment: `Mon 23 Nov 14:05`; – without one. Pages name the zone in the top bar.
-    func time(_ json: JSON?) -> String { format.dateTime(moment(json)) }
+    package func time(_ json: JSON?) -> String { format.dateTime(moment(json)) }
 
-    func time(_ moment: Timestamp) -> String { format.dateTime(moment) }
+    package func time(_ moment: Timestamp) -> String { format.dateTime(moment) }
 
     /// The same with seconds and milliseconds, for rows that happen within a second.
-    func exactTime(_ json: JSON?) -> String {
+    package func exactTime(_ json: JSON?) -> String {
         moment(json).map { "\(format.date($0)) \(format.timeOfMilliseconds($0))" } ?? Self.unknown
     }
 
     /// A local time of a form, such as `2026-12-01T09:00`, in the zone of the request. Nil: not a time.
-    func instant(_ local: String) -> Timestamp? { LocalTime(local)?.moment(in: format.zone) }
+    package func instant(_ local: String) -> Timestamp? { LocalTime(local)?.moment(in: format.zone) }
 
     /// A length of time in its largest unit: `3 min`, `2일`.
-    func duration(_ duration: Duration) -> String {
+    package func duration(_ duration: Duration) -> String {
         let seconds = duration.milliseconds / 1000
         let magnitude = seconds.magnitude
         let (value, unit): (UInt64, Text) =
@@ -91,11 +91,11 @@ struct Wording: Sendable {
     }
 
     /// How long ago a moment was: `3 min ago`.
-    func ago(_ moment: Timestamp) -> String {
+    package func ago(_ moment: Timestamp) -> String {
         let length = duration(max(.zero, now - moment))
         return language == .ko ? "\(length) 전" : "\(length) ago"
     }
 
     /// The zone's name for the label of a field: `Expires (KST)`.
-    var zoneName: String { format.zoneName }
+    package var zoneName: String { format.zoneName }
 }

@@ -2,7 +2,7 @@ import Model
 
 /// A page of the console. Pure: it names the calls of the native API whose answers it shows, and makes values of them, from which `Renderer` writes HTML.
 ///
-/// A page shows no figure and has no action that the native API lacks. It is one folder in `Pages` and one line in `Pages.all`.
+/// A page shows no figure and has no action that the native API lacks. It is one folder in `Pages`, below its section of the sidebar, and one line in the section's list.
 package protocol ConsolePage: Sendable {
     /// The path below `/t/{tenant}/`, with fields in braces: `messages/{message}`. The overview's is empty.
     var path: String { get }
@@ -64,11 +64,11 @@ package enum UpdateSharing: Sendable, Hashable {
 package enum FileFormat: String, Sendable, Hashable, CaseIterable {
     case csv, json
 
-    static let parameter = "export"
+    package static let parameter = "export"
     /// The console's parameter for the file.
-    var asked: PageRequest.Parameter { PageRequest.Parameter(Self.parameter, rawValue) }
+    package var asked: PageRequest.Parameter { PageRequest.Parameter(Self.parameter, rawValue) }
     /// The native API's parameter for an answer in this format. JSON needs none.
-    var answered: PageRequest.Parameter { PageRequest.Parameter("format", rawValue) }
+    package var answered: PageRequest.Parameter { PageRequest.Parameter("format", rawValue) }
 }
 
 extension PageRequest {
@@ -78,7 +78,7 @@ extension PageRequest {
 
 extension APICall {
     /// The call with an answer in the format of the file that was asked for. Only for calls whose answer the native API writes as CSV too.
-    func exported(by request: PageRequest) -> APICall {
+    package func exported(by request: PageRequest) -> APICall {
         var call = self
         if request.fileFormat == .csv { call.query.append(FileFormat.csv.answered) }
         return call
@@ -103,7 +103,7 @@ package struct MenuEntry: Sendable {
     /// The second key of the shortcut `g` then a letter.
     package var key: Character?
 
-    init(_ section: Section, _ label: Text, _ icon: Icon, key: Character? = nil) {
+    package init(_ section: Section, _ label: Text, _ icon: Icon, key: Character? = nil) {
         self.section = section
         self.label = label
         self.icon = icon

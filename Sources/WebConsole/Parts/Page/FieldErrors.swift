@@ -5,7 +5,7 @@ package struct FieldErrors: Sendable, Hashable {
     /// The errors of the page itself are in its language. Those of a problem are its detail, which is English: a page translates or quotes it.
     package var errors: [String: String]
     /// The problem whose detail is the error of a field.
-    var problems: [String: AnsweredProblem] = [:]
+    package var problems: [String: AnsweredProblem] = [:]
 
     package init(_ errors: [String: String]) { self.errors = errors }
 
@@ -23,7 +23,7 @@ package struct FieldErrors: Sendable, Hashable {
     }
 
     /// All errors at one field, each with the name of its own.
-    func gathered(at field: String) -> FieldErrors {
+    package func gathered(at field: String) -> FieldErrors {
         let texts = errors.sorted { $0.key < $1.key }.map { name, text in name.isEmpty ? text : "\(name): \(text)" }
         var gathered = FieldErrors([field: texts.joined(separator: " ")])
         gathered.problems[field] = problems.values.first
@@ -32,9 +32,9 @@ package struct FieldErrors: Sendable, Hashable {
 }
 
 /// A problem of the native API, without its detail.
-struct AnsweredProblem: Sendable, Hashable {
+package struct AnsweredProblem: Sendable, Hashable {
     /// `PG-…`.
-    var code: String?
+    package var code: String?
     /// The HTTP status.
-    var status: Int
+    package var status: Int
 }

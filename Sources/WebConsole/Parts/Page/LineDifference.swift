@@ -1,10 +1,10 @@
 /// The difference of two texts by lines.
-enum LineDifference {
+package enum LineDifference {
     /// 1,000 lines of each text: the difference of longer texts would take too long, so they are shown as replaced.
-    static let limit = 1000
+    package static let limit = 1000
 
     /// The lines of both texts: those of `old` that are missing in `new` are removed, those of `new` that are missing in `old` are added.
-    static func lines(from old: String, to new: String) -> [DifferenceLine] {
+    package static func lines(from old: String, to new: String) -> [DifferenceLine] {
         let (old, new) = (split(old), split(new))
         guard old.count <= limit, new.count <= limit else {
             return old.prefix(limit).map { DifferenceLine(change: .removed, text: $0) }

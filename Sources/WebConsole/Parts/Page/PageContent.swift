@@ -1,32 +1,58 @@
 /// Values from which a page is written. Texts are plain: the templates escape them.
 package struct PageContent: Sendable {
     /// The title of the document and the heading.
-    var title: String
+    package var title: String
     /// The page's answer in one sentence, before everything else.
-    var sentence: Sentence
+    package var sentence: Sentence
     /// Next to the heading.
-    var actions: [Action] = []
+    package var actions: [Action] = []
     /// A line of filters as links and a search form (GET), under the sentence.
-    var filters: [Filter] = []
-    var blocks: [Block] = []
+    package var filters: [Filter] = []
+    package var blocks: [Block] = []
     /// The exports that the heading links; the server names those that the account may have.
     package var exports: [FileFormat] = []
     /// The parameters with which the address of the page shows the same range later; empty: it does already, or has no range.
-    var permanent: [PageRequest.Parameter] = []
+    package var permanent: [PageRequest.Parameter] = []
     /// The topics whose events update this page; empty: it is not live.
-    var live: Set<LiveTopic> = []
+    package var live: Set<LiveTopic> = []
+
+    package init(
+        title: String,
+        sentence: Sentence,
+        actions: [Action] = [],
+        filters: [Filter] = [],
+        blocks: [Block] = [],
+        exports: [FileFormat] = [],
+        permanent: [PageRequest.Parameter] = [],
+        live: Set<LiveTopic> = []
+    ) {
+        self.title = title
+        self.sentence = sentence
+        self.actions = actions
+        self.filters = filters
+        self.blocks = blocks
+        self.exports = exports
+        self.permanent = permanent
+        self.live = live
+    }
 }
 
 package enum LiveTopic: String, Sendable, Hashable, CaseIterable { case funnel, messages, message, queue, events }
 
 /// Words and marks carry the meaning; colour only supports it.
-enum Mark: String, Sendable, Hashable { case ok, warn, bad, idle, info }
+package enum Mark: String, Sendable, Hashable { case ok, warn, bad, idle, info }
 
-struct Sentence: Sendable, Hashable {
-    var mark: Mark?
-    var text: String
+package struct Sentence: Sendable, Hashable {
+    package var mark: Mark?
+    package var text: String
     /// Where the sentence leads.
-    var link: Link?
+    package var link: Link?
+
+    package init(mark: Mark? = nil, text: String, link: Link? = nil) {
+        self.mark = mark
+        self.text = text
+        self.link = link
+    }
 }
 
 /// An address below the tenant, and its words.
@@ -44,7 +70,7 @@ package struct Link: Sendable, Hashable {
 }
 
 /// A button: a link, or a form without visible fields.
-enum Action: Sendable {
+package enum Action: Sendable {
     case link(Link, isMain: Bool = false)
     /// Posts to `path` with hidden fields; `confirm` is a page's own step, never a browser dialog.
     case post(
@@ -57,31 +83,52 @@ enum Action: Sendable {
 }
 
 /// One filter: a choice by links, or a text that a GET form sends.
-enum Filter: Sendable {
+package enum Filter: Sendable {
     case choice(label: String, parameter: String, options: [Option], selected: String?)
     case text(label: String, parameter: String, value: String?, placeholder: String)
 
-    struct Option: Sendable, Hashable {
-        var value: String
-        var label: String
+    package struct Option: Sendable, Hashable {
+        package var value: String
+        package var label: String
+
+        package init(value: String, label: String) {
+            self.value = value
+            self.label = label
+        }
     }
 }
 
 /// A card in the grid of twelve columns.
-struct Block: Sendable {
+package struct Block: Sendable {
     /// 4, 5, 6, 7, 8 or 12 columns; below 1,280 px every card takes the full width.
-    var width = 12
-    var title: String?
+    package var width = 12
+    package var title: String?
     /// Small words after the title: the source or the age of the figures.
-    var note: String?
-    var tools: [Link] = []
-    var body: [Part]
+    package var note: String?
+    package var tools: [Link] = []
+    package var body: [Part]
     /// Small words under the body.
-    var foot: String?
+    package var foot: String?
+
+    package init(
+        width: Int = 12,
+        title: String? = nil,
+        note: String? = nil,
+        tools: [Link] = [],
+        body: [Part],
+        foot: String? = nil
+    ) {
+        self.width = width
+        self.title = title
+        self.note = note
+        self.tools = tools
+        self.body = body
+        self.foot = foot
+    }
 }
 
 /// A part that a card may contain.
-enum Part: Sendable {
+package enum Part: Sendable {
     case table(Table)
     case funnel(FunnelChart)
     case lines(LineChart)
@@ -106,19 +153,30 @@ enum Part: Sendable {
 }
 
 /// A table with a first column of links; below 640 px each row becomes a card.
-struct Table: Sendable {
-    struct Column: Sendable {
-        var label: String
-        var isNumber = false
+package struct Table: Sendable {
+    package struct Column: Sendable {
+        package var label: String
+        package var isNumber = false
         /// The parameter value of `sort`, if the API sorts by it.
-        var sort: String?
+        package var sort: String?
+
+        package init(label: String, isNumber: Bool = false, sort: String? = nil) {
+            self.label = label
+            self.isNumber = isNumber
+            self.sort = sort
+        }
     }
-    struct Row: Sendable {
-        var cells: [Cell]
+    package struct Row: Sendable {
+        package var cells: [Cell]
         /// Stable over updates: live pages change the row with this id in place.
-        var id: String?
+        package var id: String?
+
+        package init(cells: [Cell], id: String? = nil) {
+            self.cells = cells
+            self.id = id
+        }
     }
-    enum Cell: Sendable {
+    package enum Cell: Sendable {
         case text(String)
         case strong(String)
         case mono(String)
@@ -129,124 +187,125 @@ struct Table: Sendable {
         case actions([Action])
         case none
     }
-    struct Segment: Sendable {
+    package struct Segment: Sendable {
         /// 0 to 1.
-        var share: Double
-        var style: Style
-        enum Style: String, Sendable { case gateway, transport, app, lost, able, track, idle }
+        package var share: Double
+        package var style: Style
+
+        package init(share: Double, style: Style) {
+            self.share = share
+            self.style = style
+        }
+        package enum Style: String, Sendable { case gateway, transport, app, lost, able, track, idle }
     }
-    var caption: String
-    var columns: [Column]
-    var rows: [Row]
+    package var caption: String
+    package var columns: [Column]
+    package var rows: [Row]
     /// The next page by cursor.
-    var next: Link?
+    package var next: Link?
     /// Instead of an empty table.
-    var empty: EmptyState?
-}
+    package var empty: EmptyState?
 
-/// Labelled bars on one scale. Each stage has two lines: figure with bar, then source with losses or denominator.
-struct FunnelChart: Sendable {
-    struct Stage: Sendable {
-        var name: String
-        var value: Int
-        /// Of what `rate` and the soft segment are a share: those able to report.
-        var able: Int?
-        var rate: String?
-        /// Gateway, APNs, App.
-        var source: String
-        var note: String
-        var style: Table.Segment.Style
-        var link: Link?
+    package init(caption: String, columns: [Column], rows: [Row], next: Link? = nil, empty: EmptyState? = nil) {
+        self.caption = caption
+        self.columns = columns
+        self.rows = rows
+        self.next = next
+        self.empty = empty
     }
-    var caption: String
-    var stages: [Stage]
 }
 
-/// Lines over time, drawn on the server; counts start at zero, missing data is a gap.
-struct LineChart: Sendable {
-    struct Line: Sendable {
-        enum Style: String, Sendable { case first, second, previous }
-        var label: String
-        var style: Style
-        /// One value for each moment; nil is a gap.
-        var values: [Double?]
+package struct Fact: Sendable {
+    package var label: String
+    package var value: String
+    package var link: Link?
+    package var isMono = false
+
+    package init(label: String, value: String, link: Link? = nil, isMono: Bool = false) {
+        self.label = label
+        self.value = value
+        self.link = link
+        self.isMono = isMono
     }
-    /// The finding in words.
-    var caption: String
-    /// The label of each moment, as the table shows it.
-    var moments: [String]
-    var lines: [Line]
-    /// Whether the last moment is not over.
-    var isLastOpen = false
-}
-
-/// Horizontal bars with a label and a value.
-struct BarChart: Sendable {
-    struct Bar: Sendable {
-        var label: String
-        var value: Double
-        var text: String
-        var style: String
-        var link: Link?
-    }
-    var caption: String
-    var bars: [Bar]
-}
-
-struct Fact: Sendable {
-    var label: String
-    var value: String
-    var link: Link?
-    var isMono = false
 }
 
 /// A condition: met, failed or unknown, with its explanation and where to fix it.
-struct Check: Sendable {
-    var mark: Mark
-    var title: String
-    var detail: String
-    var link: Link?
+package struct Check: Sendable {
+    package var mark: Mark
+    package var title: String
+    package var detail: String
+    package var link: Link?
+
+    package init(mark: Mark, title: String, detail: String, link: Link? = nil) {
+        self.mark = mark
+        self.title = title
+        self.detail = detail
+        self.link = link
+    }
 }
 
 /// A line of a timeline.
-struct TimelineMoment: Sendable {
-    var time: String
+package struct TimelineMoment: Sendable {
+    package var time: String
     /// The time since the moment before: `+162 ms`.
-    var delta: String?
-    var mark: Mark
-    var title: String
-    var detail: String?
-    var source: String
+    package var delta: String?
+    package var mark: Mark
+    package var title: String
+    package var detail: String?
+    package var source: String
+
+    package init(time: String, delta: String? = nil, mark: Mark, title: String, detail: String? = nil, source: String) {
+        self.time = time
+        self.delta = delta
+        self.mark = mark
+        self.title = title
+        self.detail = detail
+        self.source = source
+    }
 }
 
-struct Figure: Sendable {
-    var value: String
-    var unit: String?
+package struct Figure: Sendable {
+    package var value: String
+    package var unit: String?
     /// A small line under it, oldest first.
-    var spark: [Double]
-    var caption: String
+    package var spark: [Double]
+    package var caption: String
+
+    package init(value: String, unit: String? = nil, spark: [Double], caption: String) {
+        self.value = value
+        self.unit = unit
+        self.spark = spark
+        self.caption = caption
+    }
 }
 
-struct EmptyState: Sendable {
+package struct EmptyState: Sendable {
     /// A sentence about the content that will appear here.
-    var title: String
+    package var title: String
     /// The one step that fills the page.
-    var step: String
+    package var step: String
     /// Ready to copy.
-    var code: String?
-    var link: Link?
+    package var code: String?
+    package var link: Link?
+
+    package init(title: String, step: String, code: String? = nil, link: Link? = nil) {
+        self.title = title
+        self.step = step
+        self.code = code
+        self.link = link
+    }
 }
 
-struct DifferenceLine: Sendable {
-    enum Change: String, Sendable { case same, added, removed }
-    var change: Change
-    var text: String
+package struct DifferenceLine: Sendable {
+    package enum Change: String, Sendable { case same, added, removed }
+    package var change: Change
+    package var text: String
 }
 
 /// A form with visible fields, posted to `path` below the tenant.
-struct FormView: Sendable {
-    struct Field: Sendable {
-        enum Kind: Sendable {
+package struct FormView: Sendable {
+    package struct Field: Sendable {
+        package enum Kind: Sendable {
             case text(placeholder: String = "")
             case password
             case number
@@ -258,36 +317,78 @@ struct FormView: Sendable {
             case file(accept: String)
             case hidden
         }
-        var name: String
-        var label: String
-        var kind: Kind
+        package var name: String
+        package var label: String
+        package var kind: Kind
         /// The value shown; what was typed has precedence (`PageRequest.typed`), except over a hidden field's, which the page decides.
-        var value: String = ""
-        var hint: String?
-        var isRequired = false
+        package var value: String = ""
+        package var hint: String?
+        package var isRequired = false
         /// The largest size of the text in UTF-8; a script shows how much of it is typed. Unit: bytes.
-        var limit: Int?
+        package var limit: Int?
         /// The value that browsers may fill in, by its name in the HTML standard; nil: none.
-        var autocomplete: String?
+        package var autocomplete: String?
         /// A heading before the field: the step of a form that has several.
-        var section: String?
+        package var section: String?
+
+        package init(
+            name: String,
+            label: String,
+            kind: Kind,
+            value: String = "",
+            hint: String? = nil,
+            isRequired: Bool = false,
+            limit: Int? = nil,
+            autocomplete: String? = nil,
+            section: String? = nil
+        ) {
+            self.name = name
+            self.label = label
+            self.kind = kind
+            self.value = value
+            self.hint = hint
+            self.isRequired = isRequired
+            self.limit = limit
+            self.autocomplete = autocomplete
+            self.section = section
+        }
     }
-    var path: String
-    var fields: [Field]
-    var submit: String
-    var isDangerous = false
+    package var path: String
+    package var fields: [Field]
+    package var submit: String
+    package var isDangerous = false
     /// The account whose password the form asks for, unless it has a field for the name: password managers read it.
-    var account: String?
+    package var account: String?
     /// Whether it contains a file: multipart instead of URL-encoded.
-    var isMultipart = false
+    package var isMultipart = false
     /// A second button of the same form with another action: preview, test.
-    var second: (label: String, path: String)?
+    package var second: (label: String, path: String)?
     /// Name of the script behaviour: the compose page updates its preview by it.
-    var behaviour: String?
+    package var behaviour: String?
+
+    package init(
+        path: String,
+        fields: [Field],
+        submit: String,
+        isDangerous: Bool = false,
+        account: String? = nil,
+        isMultipart: Bool = false,
+        second: (label: String, path: String)? = nil,
+        behaviour: String? = nil
+    ) {
+        self.path = path
+        self.fields = fields
+        self.submit = submit
+        self.isDangerous = isDangerous
+        self.account = account
+        self.isMultipart = isMultipart
+        self.second = second
+        self.behaviour = behaviour
+    }
 }
 
 /// A value of a template.
-enum View: Sendable, Hashable {
+package enum View: Sendable, Hashable {
     case text(String)
     case flag(Bool)
     case list([View])
@@ -298,7 +399,7 @@ enum View: Sendable, Hashable {
 }
 
 /// HTML or SVG that this target wrote.
-struct Markup: Sendable, Hashable {
-    let html: String
-    init(trusted html: String) { self.html = html }
+package struct Markup: Sendable, Hashable {
+    package let html: String
+    package init(trusted html: String) { self.html = html }
 }

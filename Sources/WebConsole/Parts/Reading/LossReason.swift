@@ -1,9 +1,9 @@
 /// The reason of a loss, by the name that an answer has for it; nil or empty: the state is the reason.
-enum LossReason {
-    static func of(_ code: String?) -> ReasonWords? { code.flatMap { ReasonWords.of($0) } }
+package enum LossReason {
+    package static func of(_ code: String?) -> ReasonWords? { code.flatMap { ReasonWords.of($0) } }
 
     /// The event, as a sentence, also for a reason that is not known here.
-    static func meaning(_ code: String?, _ language: Language) -> String {
+    package static func meaning(_ code: String?, _ language: Language) -> String {
         if let known = of(code) { return known.meaning(language) }
         guard let code, !code.isEmpty else { return "" }
         let name = Reading.line(code, 60)
@@ -11,5 +11,5 @@ enum LossReason {
     }
 
     /// Reasons that stop every notification of an app.
-    static let ofCredentials = Set(ReasonTable.credentials.map(\.0))
+    package static let ofCredentials = Set(ReasonTable.credentials.map(\.0))
 }

@@ -1,22 +1,24 @@
-import Model
+package import Model
 
 /// The common parts of the pages about messages, devices and users: how they read answers and continue lists.
-enum Reading {
+package enum Reading {
     /// The calls that have no answer yet.
-    static func open(_ calls: [APICall], _ answers: Answers) -> [APICall] { calls.filter { !answers.has($0.name) } }
+    package static func open(_ calls: [APICall], _ answers: Answers) -> [APICall] {
+        calls.filter { !answers.has($0.name) }
+    }
 
     /// A call that only reads.
-    static func get(_ name: String, _ path: String, _ query: [(String, String?)] = []) -> APICall {
+    package static func get(_ name: String, _ path: String, _ query: [(String, String?)] = []) -> APICall {
         let parameters = query.compactMap { name, value in value.map { PageRequest.Parameter(name, $0) } }
         return APICall(name, .get, path, query: parameters)
     }
 
     /// A page of a list.
-    static let rows = ("limit", Optional(String(ConsoleLimits.rows)))
+    package static let rows = ("limit", Optional(String(ConsoleLimits.rows)))
 
     /// 200 apps in a choice: more do not fit a list that a person reads.
-    static let apps = get("apps", "apps", [("limit", "200")])
-    static let vendors = get("vendors", "analytics/vendors")
+    package static let apps = get("apps", "apps", [("limit", "200")])
+    package static let vendors = get("vendors", "analytics/vendors")
 
     /// The names of the apps, also of those that are retired: their messages stay.
     static func appNames(_ answers: Answers) -> [String] {
@@ -29,12 +31,12 @@ enum Reading {
     }
 
     /// The app that a form or the address names, or the first one.
-    static func app(_ request: PageRequest, _ answers: Answers) -> String? {
+    package static func app(_ request: PageRequest, _ answers: Answers) -> String? {
         namedApp(request) ?? appNames(answers).first ?? request.apps.first
     }
 
     /// The same while calls are chosen: a named one is known before the answers.
-    static func knownApp(_ request: PageRequest, _ answers: Answers) -> String? {
+    package static func knownApp(_ request: PageRequest, _ answers: Answers) -> String? {
         answers.has("apps") ? app(request, answers) : namedApp(request)
     }
 
@@ -44,7 +46,7 @@ enum Reading {
     }
 
     /// The choice of an app. `all`: whether every app is a choice too.
-    static func appFilter(_ request: PageRequest, _ answers: Answers, all: Bool = true) -> Filter {
+    package static func appFilter(_ request: PageRequest, _ answers: Answers, all: Bool = true) -> Filter {
         let every = all ? [Filter.Option(value: "", label: ReadingWords.all(request.language))] : []
         return .choice(
             label: ReadingWords.app(request.language),
@@ -55,7 +57,7 @@ enum Reading {
     }
 
     /// The choice of a vendor.
-    static func vendorFilter(_ request: PageRequest, _ answers: Answers, all: Bool = true) -> Filter {
+    package static func vendorFilter(_ request: PageRequest, _ answers: Answers, all: Bool = true) -> Filter {
         let every = all ? [Filter.Option(value: "", label: ReadingWords.all(request.language))] : []
         let names = vendorNames(answers)
         return .choice(
@@ -67,7 +69,7 @@ enum Reading {
     }
 
     /// A link to this page with some parameters replaced; nil removes one.
-    static func link(
+    package static func link(
         _ label: String,
         _ path: String,
         _ request: PageRequest,
@@ -80,13 +82,13 @@ enum Reading {
     }
 
     /// The link to the next page of a list; nil on the last one.
-    static func next(_ page: JSON?, _ path: String, _ request: PageRequest) -> Link? {
+    package static func next(_ page: JSON?, _ path: String, _ request: PageRequest) -> Link? {
         guard let next = page?["next"]?.lenientString, !next.isEmpty else { return nil }
         return link(ReadingWords.next(request.language), path, request, [("after", next)])
     }
 
     /// The names of filters that are set, with links that remove one each: what a page without results shows.
-    static func withoutResults(
+    package static func withoutResults(
         _ request: PageRequest,
         _ path: String,
         _ filters: [(name: String, label: Text)]
@@ -102,7 +104,7 @@ enum Reading {
     }
 
     /// A failed part of a page: the error, that nothing was changed, the next step, code and request ID.
-    static func problem(_ answer: APIAnswer?, _ language: Language) -> Part? {
+    package static func problem(_ answer: APIAnswer?, _ language: Language) -> Part? {
         guard let answer, !answer.isSuccess else { return nil }
         let code = answer.body["code"]?.string ?? "HTTP \(answer.status)"
         let text =
@@ -117,70 +119,70 @@ enum Reading {
     }
 
     /// A value for one line.
-    static func line(_ text: String, _ limit: Int = 120) -> String { text.oneLine(limit) }
+    package static func line(_ text: String, _ limit: Int = 120) -> String { text.oneLine(limit) }
 
     /// A text of a member for one line; nil: absent, null or empty.
-    static func text(_ json: JSON?, _ limit: Int = 120) -> String? {
+    package static func text(_ json: JSON?, _ limit: Int = 120) -> String? {
         guard let text = json?.lenientString, !text.isEmpty else { return nil }
         return line(text, limit)
     }
 
     /// The beginning of an id, for words.
-    static func short(_ id: String?) -> String { id.map { line($0, 8) } ?? Words.unknown }
+    package static func short(_ id: String?) -> String { id.map { line($0, 8) } ?? Words.unknown }
 
     /// A number of an answer; 0 without one.
-    static func number(_ json: JSON?) -> Int64 { max(0, json?.int ?? 0) }
+    package static func number(_ json: JSON?) -> Int64 { max(0, json?.int ?? 0) }
 
     /// A number that a chart draws.
-    static func value(_ number: Int64) -> Int { Int(clamping: number) }
+    package static func value(_ number: Int64) -> Int { Int(clamping: number) }
 }
 
 /// Words that these pages share.
-enum ReadingWords {
-    static let all = Text(ko: "전체", en: "All")
-    static let app = Text(ko: "앱", en: "App")
-    static let vendor = Text(ko: "벤더", en: "Vendor")
-    static let state = Text(ko: "상태", en: "State")
-    static let time = Text(ko: "시각", en: "Time")
-    static let next = Text(ko: "다음", en: "Next page")
-    static let remove = Text(ko: "필터 해제", en: "Remove filter")
-    static let requestID = Text(ko: "요청 ID", en: "request ID")
+package enum ReadingWords {
+    package static let all = Text(ko: "전체", en: "All")
+    package static let app = Text(ko: "앱", en: "App")
+    package static let vendor = Text(ko: "벤더", en: "Vendor")
+    package static let state = Text(ko: "상태", en: "State")
+    package static let time = Text(ko: "시각", en: "Time")
+    package static let next = Text(ko: "다음", en: "Next page")
+    package static let remove = Text(ko: "필터 해제", en: "Remove filter")
+    package static let requestID = Text(ko: "요청 ID", en: "request ID")
     static let noResults = Text(ko: "이 필터에 해당하는 항목이 없습니다.", en: "Nothing matches these filters.")
-    static let source = Text(ko: "확인 주체", en: "Source")
-    static let gateway = Text(ko: "게이트웨이", en: "Gateway")
-    static let phone = Text(ko: "앱", en: "App")
-    static let sourceGateway = Text(ko: "확인 주체: 게이트웨이", en: "Source: Gateway")
+    package static let source = Text(ko: "확인 주체", en: "Source")
+    package static let gateway = Text(ko: "게이트웨이", en: "Gateway")
+    package static let phone = Text(ko: "앱", en: "App")
+    package static let sourceGateway = Text(ko: "확인 주체: 게이트웨이", en: "Source: Gateway")
     static let yes = Text(ko: "예", en: "Yes")
-    static let no = Text(ko: "아니요", en: "No")
-    static let on = Text(ko: "켜짐", en: "On")
-    static let off = Text(ko: "꺼짐", en: "Off")
-    static let none = Text(ko: "없음", en: "None")
-    static let saved = Text(ko: "저장했습니다.", en: "Saved.")
-    static let required = Text(ko: "필수 항목입니다.", en: "This field is required.")
-    static let forbidden = Text(
+    package static let no = Text(ko: "아니요", en: "No")
+    package static let on = Text(ko: "켜짐", en: "On")
+    package static let off = Text(ko: "꺼짐", en: "Off")
+    package static let none = Text(ko: "없음", en: "None")
+    package static let saved = Text(ko: "저장했습니다.", en: "Saved.")
+    package static let required = Text(ko: "필수 항목입니다.", en: "This field is required.")
+    package static let forbidden = Text(
         ko: "이 계정의 역할로는 이 정보를 볼 수 없습니다. 소유자나 운영자에게 요청하세요. 코드",
         en: "The role of this account may not see this. Ask an owner or operator. Code"
     )
-    static let missing = Text(
+    package static let missing = Text(
         ko: "해당 항목을 찾을 수 없습니다. 변경된 내용은 없습니다. 코드",
         en: "This object does not exist. Nothing was changed. Code"
     )
-    static let refused = Text(
+    package static let refused = Text(
         ko: "필터 값이 올바르지 않습니다. 변경된 내용은 없습니다. 필터를 고친 뒤 다시 조회하세요. 코드",
         en: "A filter has an invalid value. Nothing was changed. Correct the filter. Code"
     )
-    static let failed = Text(
+    package static let failed = Text(
         ko: "이 정보를 지금 읽을 수 없습니다. 변경된 내용은 없습니다. 잠시 후 다시 여세요. 코드",
         en: "This information cannot be read now. Nothing was changed. Open the page again in a moment. Code"
     )
-    static let withoutApp = Text(
+    package static let withoutApp = Text(
         ko: "아직 앱이 없습니다. 먼저 앱과 연동을 등록하세요.",
         en: "This tenant has no app yet. Add an app and its bindings first."
     )
-    static let toApps = Text(ko: "앱·연동", en: "Apps and bindings")
+    package static let toApps = Text(ko: "앱·연동", en: "Apps and bindings")
 
     /// A page of a tenant without an app.
-    static func noApp(_ title: Text, _ language: Language) -> PageContent {
+    package static func noApp(_ title: Text, _ language: Language) -> PageContent {
         let link = Link(toApps(language), "apps")
         return PageContent(
             title: title(language),

@@ -1,16 +1,16 @@
-import Model
+package import Model
 
 /// JSON for reading, with one member per line. It is bounded, whatever a peer sends.
-struct ShownJSON {
+package struct ShownJSON {
     /// 16,384 bytes: more than any payload has.
     private static let byteLimit = 16_384
     /// 32 levels.
     private static let depthLimit = 32
 
-    private(set) var text = ""
+    package private(set) var text = ""
     private var isCut = false
 
-    init(_ json: JSON) {
+    package init(_ json: JSON) {
         write(json, depth: 0)
         if isCut { text += "\n…" }
     }

@@ -1,23 +1,23 @@
 import Crypto
-import Model
+package import Model
 
 /// The version of an object that a page has shown, in a hidden field of its forms. When a form is sent, this version is compared with the stored one: of two people
 /// who change one object, the second gets an error.
-enum ShownVersion {
+package enum ShownVersion {
     /// The hidden field.
-    static let field = "shown"
+    package static let field = "shown"
 
-    static func hidden(_ version: String) -> FormView.Field {
+    package static func hidden(_ version: String) -> FormView.Field {
         .init(name: field, label: "", kind: .hidden, value: version)
     }
 
     /// A version of values for which the API states none.
-    static func digest(of values: [JSON]) -> String {
+    package static func digest(of values: [JSON]) -> String {
         HexCoding.encode(SHA256.hash(data: JSONWriter.bytes(.array(values))).prefix(16))
     }
 
     /// The calls of the page, for what is stored now; none: the form has no version.
-    static func calls(
+    package static func calls(
         of page: any ConsolePage,
         _ request: PageRequest,
         _ fields: FormFields,
@@ -35,7 +35,7 @@ enum ShownVersion {
     ///   - version: the version of the object; nil: it has none.
     ///   - text: the error for a stored version.
     /// - Returns: the error of the form; nil: the versions are equal, or the form has none.
-    static func refusal(
+    package static func refusal(
         _ fields: FormFields,
         _ stored: APIAnswer?,
         _ language: Language,

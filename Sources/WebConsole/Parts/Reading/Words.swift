@@ -1,38 +1,38 @@
-import Model
+package import Model
 
 /// Writes the values of answers in the language and the zone of a request. A missing member is shown as –, never as an error.
-struct Words: Sendable {
+package struct Words: Sendable {
     /// Unknown, which is not zero.
-    static let unknown = ConsoleFormat.unknown
+    package static let unknown = ConsoleFormat.unknown
 
-    let format: ConsoleFormat
+    package let format: ConsoleFormat
 
-    init(_ request: PageRequest) { format = ConsoleFormat(request) }
+    package init(_ request: PageRequest) { format = ConsoleFormat(request) }
 
-    var language: Language { format.language }
-    var now: Timestamp { format.now }
+    package var language: Language { format.language }
+    package var now: Timestamp { format.now }
 
-    func callAsFunction(_ text: Text) -> String { text(language) }
+    package func callAsFunction(_ text: Text) -> String { text(language) }
 
-    func count(_ value: Int64?) -> String { format.count(value) }
-    func count(_ json: JSON?) -> String { format.count(json?.int) }
+    package func count(_ value: Int64?) -> String { format.count(value) }
+    package func count(_ json: JSON?) -> String { format.count(json?.int) }
 
     /// A share as per cent with one decimal: `97.0%`; – of nothing.
-    func rate(_ part: Int64, of whole: Int64) -> String { format.rate(part, of: whole) }
+    package func rate(_ part: Int64, of whole: Int64) -> String { format.rate(part, of: whole) }
 
-    func bytes(_ value: Int64?) -> String { value.map { format.bytes($0) } ?? Self.unknown }
+    package func bytes(_ value: Int64?) -> String { value.map { format.bytes($0) } ?? Self.unknown }
 
     /// A latency: `162 ms`, `1.2 s`.
-    func latency(_ milliseconds: Int64?) -> String {
+    package func latency(_ milliseconds: Int64?) -> String {
         guard let milliseconds, milliseconds >= 0 else { return Self.unknown }
         return milliseconds < 1000 ? "\(milliseconds) ms" : format.duration(milliseconds: milliseconds)
     }
 
     // MARK: Times
 
-    func moment(_ json: JSON?) -> Timestamp? { json?.string.flatMap { Timestamp(rfc3339: $0) } }
+    package func moment(_ json: JSON?) -> Timestamp? { json?.string.flatMap { Timestamp(rfc3339: $0) } }
 
     /// A moment: `Mon 23 Nov 14:05`; – without one. Pages name the zone in the top bar.
-    func time(_ json: JSON?) -> String { format.dateTime(moment(json)) }
-    func time(_ moment: Timestamp) -> String { format.dateTime(moment) }
+    package func time(_ json: JSON?) -> String { format.dateTime(moment(json)) }
+    package func time(_ moment: Timestamp) -> String { format.dateTime(moment) }
 }

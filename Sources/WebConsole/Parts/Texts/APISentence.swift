@@ -2,12 +2,12 @@
 ///
 /// The Korean sentence is found by the pattern of the English one; its values stay, and those that are sentences are translated too. A test
 /// compares the patterns with the sources of the sentences.
-enum APISentence {
+package enum APISentence {
     /// The sentence in both languages. One without a pattern stays English.
-    static func text(_ english: String) -> Text { Text(ko: korean(english, depth: 0) ?? english, en: english) }
+    package static func text(_ english: String) -> Text { Text(ko: korean(english, depth: 0) ?? english, en: english) }
 
     /// The Korean sentence; nil: no pattern matches.
-    static func korean(_ english: String) -> String? { korean(english, depth: 0) }
+    package static func korean(_ english: String) -> String? { korean(english, depth: 0) }
 
     /// Longer texts are not sentences of the API. Unit: bytes.
     private static let limit = 4 << 10

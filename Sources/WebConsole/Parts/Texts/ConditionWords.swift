@@ -1,6 +1,6 @@
 /// The titles of the conditions of a diagnosis (docs/native-api.md), in the order in which the gateway examines them.
-enum ConditionWords {
-    static let all: [(String, Text)] = [
+package enum ConditionWords {
+    package static let all: [(String, Text)] = [
         ("app", Text(ko: "앱", en: "App")),
         ("platform", Text(ko: "플랫폼", en: "Platform")),
         ("registration", Text(ko: "등록", en: "Registration")),
@@ -22,7 +22,7 @@ enum ConditionWords {
     ]
 
     /// The title of a condition; an unknown one is its own name.
-    static func title(_ condition: String) -> Text {
+    package static func title(_ condition: String) -> Text {
         all.first { $0.0 == condition }?.1 ?? Text(ko: condition, en: condition)
     }
 }

@@ -5,7 +5,8 @@ extension DefaultStringInterpolation {
     ///   - number: as it is shown: `1`, `1,204`, `≈ 1,204`.
     ///   - one: the words after exactly one: `target`, `node is`.
     ///   - many: the words after any other number; nil: `one` with an s.
-    mutating func appendInterpolation(_ number: some CustomStringConvertible, one: String, many: String? = nil) {
+    package mutating func appendInterpolation(_ number: some CustomStringConvertible, one: String, many: String? = nil)
+    {
         let number = number.description
         appendLiteral("\(number) \(number == "1" ? one : many ?? one + "s")")
     }

@@ -1,20 +1,20 @@
 import Model
 
 /// An error as a page shows it.
-struct ErrorWords: Sendable, Hashable {
+package struct ErrorWords: Sendable, Hashable {
     /// In the language of the page.
-    var text: String
+    package var text: String
     /// The English detail of the native API, on a page in another language.
-    var quote: String?
+    package var quote: String?
 
     /// The same with the name of a field that the form does not show.
-    func named(_ field: String) -> ErrorWords {
+    package func named(_ field: String) -> ErrorWords {
         guard !field.isEmpty else { return self }
         if let quote { return ErrorWords(text: text, quote: "\(field): \(quote)") }
         return ErrorWords(text: "\(field): \(text)")
     }
 
-    func parts(_ mark: Mark) -> [Part] {
+    package func parts(_ mark: Mark) -> [Part] {
         let callout = Part.callout(mark, text, link: nil)
         return quote.map { [callout, .quote($0)] } ?? [callout]
     }
@@ -22,7 +22,7 @@ struct ErrorWords: Sendable, Hashable {
 
 extension ProblemWords {
     /// The detail of the problem, which is English, as an error. On a page in Korean it is translated, or quoted behind the words of the problem.
-    func error(_ detail: String, _ language: Language) -> ErrorWords {
+    package func error(_ detail: String, _ language: Language) -> ErrorWords {
         let whole = "\(title(language)) \(action(language))"
         guard !detail.isEmpty else { return ErrorWords(text: whole) }
         guard language == .ko else { return ErrorWords(text: detail) }
@@ -30,14 +30,14 @@ extension ProblemWords {
     }
 
     /// A problem as an error of a part of a page.
-    static func error(_ problem: APIAnswer, _ language: Language) -> ErrorWords {
+    package static func error(_ problem: APIAnswer, _ language: Language) -> ErrorWords {
         of(problem.body["code"]?.string, status: problem.status).error(problem.body["detail"]?.string ?? "", language)
     }
 }
 
 extension FieldErrors {
     /// The errors as a page shows them.
-    func words(_ language: Language) -> [String: ErrorWords] {
+    package func words(_ language: Language) -> [String: ErrorWords] {
         var words: [String: ErrorWords] = [:]
         for (field, text) in errors {
             let problem = problems[field].map { ProblemWords.of($0.code, status: $0.status) }

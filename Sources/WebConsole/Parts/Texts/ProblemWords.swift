@@ -3,15 +3,20 @@ package struct ProblemWords: Sendable, Hashable {
     package var title: Text
     package var action: Text
 
+    package init(title: Text, action: Text) {
+        self.title = title
+        self.action = action
+    }
+
     /// The words of a code; those of its status for another code.
     package static func of(_ code: String?, status: Int) -> ProblemWords {
         of(code) ?? byStatus(status)
     }
 
     /// The words of a code; nil for one that is not known here.
-    static func of(_ code: String?) -> ProblemWords? { code.flatMap { table[$0] } }
+    package static func of(_ code: String?) -> ProblemWords? { code.flatMap { table[$0] } }
 
-    static var codes: [String] { table.keys.sorted() }
+    package static var codes: [String] { table.keys.sorted() }
 
     private static let again = Text(ko: "잠시 후 다시 시도하세요.", en: "Try again in a moment.")
 

@@ -1,12 +1,12 @@
 /// The meaning of a reason of a delivery, the party that should act, and the recommended action, in both languages.
 ///
 /// A test compares the reasons with those of `ReasonText`, which writes the API's English answers.
-struct ReasonWords: Sendable, Hashable {
+package struct ReasonWords: Sendable, Hashable {
     /// The party that should act.
-    enum Responsible: String, Sendable, Hashable, CaseIterable {
+    package enum Responsible: String, Sendable, Hashable, CaseIterable {
         case nobody, sender, app, user, operations, appleAccount, gateway, pushService
 
-        var name: Text {
+        package var name: Text {
             switch self {
             case .nobody: Text(ko: "조치 불필요", en: "Nobody")
             case .sender: Text(ko: "발신자", en: "Sender")
@@ -21,26 +21,26 @@ struct ReasonWords: Sendable, Hashable {
     }
 
     /// A few words, for funnels and tables.
-    var name: Text
-    var meaning: Text
-    var party: Responsible
-    var action: Text
+    package var name: Text
+    package var meaning: Text
+    package var party: Responsible
+    package var action: Text
 
     /// The words of a reason; nil for one that is not known here, such as a new one of a push service.
-    static func of(_ reason: String) -> ReasonWords? { table[reason] }
+    package static func of(_ reason: String) -> ReasonWords? { table[reason] }
 
     /// The reasons with words.
-    static var all: [String] { table.keys.sorted() }
+    package static var all: [String] { table.keys.sorted() }
 
     /// A few words; an unknown reason is its own name.
-    static func name(_ reason: String, _ language: Language) -> String { of(reason)?.name(language) ?? reason }
+    package static func name(_ reason: String, _ language: Language) -> String { of(reason)?.name(language) ?? reason }
 
     private static let table = Dictionary(
         (ReasonTable.ours + ReasonTable.tokens + ReasonTable.requests + ReasonTable.credentials + ReasonTable.service
             + ReasonTable.broadcasts).map { ($0.0, $0.1) }
     ) { first, _ in first }
 
-    init(_ name: Text, _ meaning: Text, _ party: Responsible, _ action: Text) {
+    package init(_ name: Text, _ meaning: Text, _ party: Responsible, _ action: Text) {
         self.name = name
         self.meaning = meaning
         self.party = party
@@ -48,7 +48,7 @@ struct ReasonWords: Sendable, Hashable {
     }
 
     /// A reason of a push service, which is its own name.
-    init(_ name: String, _ meaning: Text, _ party: Responsible, _ action: Text) {
+    package init(_ name: String, _ meaning: Text, _ party: Responsible, _ action: Text) {
         self.init(Text(ko: name, en: name), meaning, party, action)
     }
 }

@@ -1,8 +1,8 @@
 import Model
 
 /// The states of messages, deliveries, tokens and registrations, and the lanes, by their words in answers of the API. An unknown word stands for itself.
-enum StateWords {
-    static func message(_ state: String) -> Text {
+package enum StateWords {
+    package static func message(_ state: String) -> Text {
         guard let known = MessageState(rawValue: state) else { return Text(ko: state, en: state) }
         return switch known {
         case .scheduled: Text(ko: "예약", en: "Scheduled")
@@ -18,7 +18,7 @@ enum StateWords {
         }
     }
 
-    static func mark(ofMessage state: String) -> Mark {
+    package static func mark(ofMessage state: String) -> Mark {
         switch MessageState(rawValue: state) {
         case .done: .ok
         case .scheduled, .expanding, .sending, .observed: .info
@@ -28,7 +28,7 @@ enum StateWords {
         }
     }
 
-    static func delivery(_ state: String) -> Text {
+    package static func delivery(_ state: String) -> Text {
         guard let known = DeliveryState(rawValue: state) else { return Text(ko: state, en: state) }
         return switch known {
         case .queued: Text(ko: "대기", en: "Queued")
@@ -42,7 +42,7 @@ enum StateWords {
         }
     }
 
-    static func mark(ofDelivery state: String) -> Mark {
+    package static func mark(ofDelivery state: String) -> Mark {
         switch DeliveryState(rawValue: state) {
         case .sent, .received, .read: .ok
         case .queued: .info
@@ -51,7 +51,7 @@ enum StateWords {
         }
     }
 
-    static func token(_ state: String) -> Text {
+    package static func token(_ state: String) -> Text {
         guard let known = TokenState(rawValue: state) else { return Text(ko: state, en: state) }
         return switch known {
         case .none: Text(ko: "토큰 없음", en: "No token")
@@ -61,7 +61,7 @@ enum StateWords {
         }
     }
 
-    static func identity(_ state: String) -> Text {
+    package static func identity(_ state: String) -> Text {
         guard let known = IdentityState(rawValue: state) else { return Text(ko: state, en: state) }
         return switch known {
         case .active: Text(ko: "등록됨", en: "Active")
@@ -71,7 +71,7 @@ enum StateWords {
         }
     }
 
-    static func lane(_ lane: String) -> Text {
+    package static func lane(_ lane: String) -> Text {
         switch lane {
         case "urgent": Text(ko: "긴급", en: "Urgent")
         case "transactional": Text(ko: "거래", en: "Transactional")
@@ -82,7 +82,7 @@ enum StateWords {
     }
 
     /// The stages in which deliveries are lost.
-    static func stage(_ stage: String) -> Text {
+    package static func stage(_ stage: String) -> Text {
         switch FunnelStage(rawValue: stage) {
         case .suppressed: Text(ko: "발신 제외", en: "suppressed")
         case .canceled: Text(ko: "취소", en: "canceled")

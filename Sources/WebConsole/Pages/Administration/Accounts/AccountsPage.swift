@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The accounts that may use the tenant. Their calls are the console's own, below `console/`, because the native API has no accounts.
 struct AccountsPage: ConsolePage {

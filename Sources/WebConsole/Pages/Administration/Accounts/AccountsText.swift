@@ -1,3 +1,5 @@
+import PageParts
+
 /// The words of the page of accounts.
 enum AccountsText {
     static let title = Text(ko: "계정", en: "Accounts")

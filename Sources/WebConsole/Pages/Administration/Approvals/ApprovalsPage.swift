@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// Messages that reach more recipients than their app permits without an approval.
 struct ApprovalsPage: ConsolePage {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The audit of the tenant, the last entry first; `?row=` opens one.
 struct AuditPage: ConsolePage {

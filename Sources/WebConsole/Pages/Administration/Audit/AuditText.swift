@@ -1,3 +1,5 @@
+import PageParts
+
 enum AuditText {
     static let title = Text(ko: "감사 로그", en: "Audit log")
     static let actor = Text(ko: "수행자", en: "Actor")

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// An API key of an answer, read leniently.
 struct KeyFacts: Sendable {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// An API key: its rights and use, the replacement of its secret, and its revocation.
 struct KeyPage: ConsolePage {

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import PageParts
 
 /// The tenant's API keys, and the form that creates one.
 struct KeysPage: ConsolePage {

@@ -1,3 +1,5 @@
+import PageParts
+
 enum KeysText {
     static let title = Text(ko: "API 키", en: "API keys")
     static let key = Text(ko: "API 키", en: "API key")

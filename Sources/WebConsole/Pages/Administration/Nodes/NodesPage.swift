@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The nodes, and the tenant's queue by lane.
 struct NodesPage: ConsolePage {

@@ -1,3 +1,6 @@
+import ConsoleDelivery
+import PageParts
+
 enum NodesText {
     static let title = Text(ko: "노드·대기열", en: "Nodes and queue")
     static let nodes = Text(ko: "노드", en: "Nodes")

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The weak points that `doctor --security` reports, the worst first, each with its risk and what closes it.
 struct PosturePage: ConsolePage {

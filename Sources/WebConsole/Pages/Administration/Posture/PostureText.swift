@@ -1,3 +1,5 @@
+import PageParts
+
 enum PostureText {
     static let title = Text(ko: "보안 점검", en: "Security posture")
     static let high = Text(ko: "높음", en: "High")

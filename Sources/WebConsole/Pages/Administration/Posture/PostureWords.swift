@@ -1,3 +1,5 @@
+import PageParts
+
 /// The sentences of the security posture in Korean. The API answers in English; a test compares the keys with the sources of the findings.
 enum PostureWords {
     /// A risk or a remedy in both languages; one that this version does not know is shown as it is.

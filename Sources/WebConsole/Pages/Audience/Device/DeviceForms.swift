@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Changes the preferences of all active identities of a device. Fields that were left as they are change nothing, also if another person changed them
 /// meanwhile. If another person changed a field that this one changed too, nothing is written, and both values are shown.

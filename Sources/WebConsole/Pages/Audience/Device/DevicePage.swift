@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// A device: identities per vendor, preferences, inbox, tokens for Live Activities, and whether it can be notified now.
 struct DevicePage: ConsolePage {

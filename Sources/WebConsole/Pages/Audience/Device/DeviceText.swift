@@ -1,3 +1,5 @@
+import PageParts
+
 /// The texts of the page of a device.
 enum DeviceText {
     static let title = Text(ko: "단말", en: "Device")

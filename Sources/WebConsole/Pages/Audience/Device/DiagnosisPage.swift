@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// Why was this device not notified? The answer in one sentence, the conditions behind it, the course of a delivery, and its payload in each dialect.
 struct DiagnosisPage: ConsolePage {
@@ -16,7 +18,7 @@ struct DiagnosisPage: ConsolePage {
         }
         guard device.isSuccess, let shown = Self.shown(request, answers) else { return [] }
         let delivery = Reading.open(
-            [MessagePage.message(shown.message), DeliveryPage.delivery(shown.message, shown.target)],
+            [MessageReading.message(shown.message), MessageReading.delivery(shown.message, shown.target)],
             answers
         )
         guard delivery.isEmpty, request.account.may(.send) else { return delivery }
@@ -135,7 +137,7 @@ struct DiagnosisPage: ConsolePage {
         let target = delivery["target"]?.string ?? ""
         return Block(
             width: 6,
-            title: words(DeliveriesText.title(MessagesPage.title(message, words.language))),
+            title: words(DeliveriesText.title(MessageReading.title(message, words.language))),
             note: words.time(message["dueAt"]),
             tools: [Link(words(DiagnosisText.toDelivery), Link.path("messages", id, "deliveries", target))],
             body: [.timeline(timeline.moments)]

@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// The answer to why a device is not notified, and the conditions behind it, in the words of the console.
 ///

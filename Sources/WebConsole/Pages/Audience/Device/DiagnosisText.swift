@@ -1,3 +1,5 @@
+import PageParts
+
 /// The texts of the diagnosis of a device.
 enum DiagnosisText {
     static let title = Text(ko: "이 단말에 왜 알림이 가지 않았나요?", en: "Why was this device not notified?")

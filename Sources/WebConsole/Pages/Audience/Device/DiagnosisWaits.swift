@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// The messages that wait for a device, with the cause, in the words of the console.
 struct DiagnosisWaits {

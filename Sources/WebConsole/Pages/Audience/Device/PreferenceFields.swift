@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The preferences of a device, as the fields of its form show them.
 struct PreferenceFields {

@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// One box that finds devices, users and messages by any of their names; without a search, the registered devices.
 struct FindPage: ConsolePage {

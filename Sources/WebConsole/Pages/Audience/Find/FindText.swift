@@ -1,3 +1,5 @@
+import PageParts
+
 /// The texts of the page that finds devices, users and messages.
 enum FindWords {
     static let title = Text(ko: "단말·사용자", en: "Devices and users")

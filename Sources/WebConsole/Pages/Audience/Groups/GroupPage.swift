@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A group: its members, a form that changes them, and its deletion.
 struct GroupPage: ConsolePage {

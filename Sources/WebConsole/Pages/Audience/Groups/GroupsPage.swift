@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The groups of an app and vendor, with a form that creates one.
 struct GroupsPage: ConsolePage {

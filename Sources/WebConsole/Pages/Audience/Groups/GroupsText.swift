@@ -1,3 +1,5 @@
+import PageParts
+
 /// The texts of the pages of groups.
 enum GroupsText {
     static let title = Text(ko: "그룹", en: "Groups")

@@ -1,5 +1,6 @@
 import DeviceFiles
 import Model
+import PageParts
 
 /// The users of a table of members in CSV, as the native API writes one. Columns other than that of the users are ignored.
 enum MemberFile {

@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// The users whose devices receive tests: the members of the group `test-devices` of the app.
 struct TestDevicesPage: ConsolePage {
@@ -89,7 +91,7 @@ struct TestDevicesPage: ConsolePage {
                     isRequired: true,
                     limit: 256
                 )
-            ] + ComposePage.hidden([("app", app)]),
+            ] + Sending.hidden([("app", app)]),
             submit: TestDeviceText.add(language)
         )
     }

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Switches pushes to all devices of a user on or off.
 struct UserPreferencesForm: ConsoleForm {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A user of an app and vendor: devices, preferences, consents and attributes.
 struct UserPage: ConsolePage {

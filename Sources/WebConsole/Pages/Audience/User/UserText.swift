@@ -1,3 +1,5 @@
+import PageParts
+
 /// The texts of the pages of users.
 enum UserText {
     static let list = Text(ko: "사용자", en: "Users")

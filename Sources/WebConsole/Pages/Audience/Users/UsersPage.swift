@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The users of an app and vendor.
 struct UsersPage: ConsolePage {

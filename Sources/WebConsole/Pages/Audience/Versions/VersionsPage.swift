@@ -1,4 +1,6 @@
+import ConsoleDelivery
 import Model
+import PageParts
 
 /// The systems, versions and models of the devices to which notifications went, and how many devices were reached, gained and lost.
 struct VersionsPage: ConsolePage {

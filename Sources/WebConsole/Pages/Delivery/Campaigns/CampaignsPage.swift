@@ -1,4 +1,5 @@
 import Model
+package import PageParts
 
 /// The campaigns of the range: how many of their notifications were accepted, received and read, with links to their messages.
 struct CampaignsPage: ReachPage {
@@ -126,12 +127,12 @@ struct CampaignsPage: ReachPage {
     }
 }
 
-enum CampaignsText {
+package enum CampaignsText {
     static let title = Text(ko: "캠페인", en: "Campaigns")
     static let chart = Text(ko: "캠페인별 APNs 접수", en: "Accepted by APNs, by campaign")
     static let table = Text(ko: "캠페인별 결과", en: "Results by campaign")
     static let variant = Text(ko: "변형", en: "Variant")
-    static let readShare = Text(ko: "읽음 비율(접수 대비)", en: "Read, of accepted")
+    package static let readShare = Text(ko: "읽음 비율(접수 대비)", en: "Read, of accepted")
     static let further = Text(ko: "그 외 캠페인", en: "Further campaigns")
     static let empty = Text(
         ko: "캠페인별로 접수, 수신 확인, 읽음 건수가 표시됩니다.",

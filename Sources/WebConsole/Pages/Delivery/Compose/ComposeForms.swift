@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The forms of the compose page. Each carries the whole message, so that nothing typed is lost.
 extension Composition {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Composes a message: recipients, content, time, review. The form carries what was typed, so that the page works without scripts.
 ///
@@ -153,7 +154,7 @@ struct ComposePage: ConsolePage {
         var fields = recipients(composition, request, answers)
         fields += content(composition, request.language)
         fields += time(composition, request)
-        fields += Self.hidden(
+        fields += Sending.hidden(
             [
                 ("app", composition.app), ("image", composition.image),
                 ("devices", composition.devices.joined(separator: " ")),
@@ -168,10 +169,6 @@ struct ComposePage: ConsolePage {
             second: (label: ComposeText.update(request.language), path: "compose/preview"),
             behaviour: "compose"
         )
-    }
-
-    static func hidden(_ values: [(String, String)]) -> [FormView.Field] {
-        values.map { FormView.Field(name: $0.0, label: "", kind: .hidden, value: $0.1) }
     }
 
     /// The template that is this page's draft; empty: it is not saved yet.

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 enum ComposeText {
     static let title = Text(ko: "메시지 발신", en: "Compose")

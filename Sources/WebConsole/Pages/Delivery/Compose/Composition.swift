@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Model
+import PageParts
 
 /// A message that is being composed: the fields of the form, as they were typed.
 struct Composition: Sendable, Hashable {
@@ -233,14 +234,5 @@ struct Composition: Sendable, Hashable {
             }
         }
         return faults
-    }
-}
-
-extension String {
-    /// Without surrounding white space.
-    var trimmed: String {
-        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
-        else { return "" }
-        return String(self[first...last])
     }
 }

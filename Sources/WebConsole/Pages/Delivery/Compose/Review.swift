@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The review of a composed message: the number of its recipients, each format's payload, the sentence that states what will happen, and the
 /// button. A preview has only the payloads.
@@ -280,7 +281,7 @@ struct Review {
     private var send: [Part] {
         guard let size else { return [] }
         let language = request.language
-        var fields = carried(asDevices: true) + ComposePage.hidden([("count", "\(size.count)")])
+        var fields = carried(asDevices: true) + Sending.hidden([("count", "\(size.count)")])
         if size.isLarge {
             fields.append(
                 FormView.Field(
@@ -319,6 +320,6 @@ struct Review {
         if composition.isUrgent { values.append(("urgent", "on")) }
         values += composition.hidden
         values += composition.names.map { (Composition.field(of: $0), composition.variables[$0] ?? "") }
-        return ComposePage.hidden(values)
+        return Sending.hidden(values)
     }
 }

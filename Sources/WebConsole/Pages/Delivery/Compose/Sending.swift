@@ -1,9 +1,10 @@
-import Model
+package import Model
+package import PageParts
 
 /// Shared by the pages that send messages.
-enum Sending {
+package enum Sending {
     /// The group whose members receive tests. A convention: it is an ordinary group of the app.
-    static let testGroup = "test-devices"
+    package static let testGroup = "test-devices"
     /// Names of templates that are drafts of the compose page.
     static let draftPrefix = "draft-"
     /// Above so many devices the number must be typed.
@@ -16,12 +17,14 @@ enum Sending {
     static let choices = 200
 
     /// The calls that have no answer yet.
-    static func pending(_ calls: [APICall], _ answers: Answers) -> [APICall] { calls.filter { !answers.has($0.name) } }
+    package static func pending(_ calls: [APICall], _ answers: Answers) -> [APICall] {
+        calls.filter { !answers.has($0.name) }
+    }
 
-    static let apps = APICall("apps", .get, "apps", query: [.init("limit", "\(choices)")])
+    package static let apps = APICall("apps", .get, "apps", query: [.init("limit", "\(choices)")])
 
     /// The apps that are in use.
-    static func apps(_ answers: Answers) -> [String] {
+    package static func apps(_ answers: Answers) -> [String] {
         (answers.body("apps")["apps"]?.array ?? []).compactMap { app in
             guard app["retiredAt"]?.string == nil else { return nil }
             return app["app"]?.string
@@ -29,14 +32,14 @@ enum Sending {
     }
 
     /// The app of the address, or the first one.
-    static func app(_ request: PageRequest, _ answers: Answers) -> String? {
+    package static func app(_ request: PageRequest, _ answers: Answers) -> String? {
         let apps = apps(answers)
         if let named = request.typed["app"] ?? request.value("app"), !named.isEmpty { return named }
         return apps.first
     }
 
     /// The choice of an app, for pages about one.
-    static func appFilter(_ request: PageRequest, _ answers: Answers) -> [Filter] {
+    package static func appFilter(_ request: PageRequest, _ answers: Answers) -> [Filter] {
         let apps = apps(answers)
         guard apps.count > 1 else { return [] }
         return [
@@ -49,11 +52,15 @@ enum Sending {
         ]
     }
 
+    package static func hidden(_ values: [(String, String)]) -> [FormView.Field] {
+        values.map { FormView.Field(name: $0.0, label: "", kind: .hidden, value: $0.1) }
+    }
+
     /// A text for one line of a table. The whole text is on the page of its object.
-    static func line(_ text: String) -> String { text.oneLine(200) }
+    package static func line(_ text: String) -> String { text.oneLine(200) }
 
     /// The author of a change or a message: the name of an account, or the key, command or service.
-    static func author(_ actor: String?) -> String {
+    package static func author(_ actor: String?) -> String {
         guard let actor, !actor.isEmpty else { return ConsoleFormat.unknown }
         let account = "account:"
         return line(actor.hasPrefix(account) ? String(actor.dropFirst(account.count)) : actor)
@@ -76,12 +83,12 @@ extension ConsoleFormat {
 
 extension JSON {
     /// A member that is a time.
-    func time(_ name: String) -> Timestamp? { self[name]?.string.flatMap { Timestamp(rfc3339: $0) } }
+    package func time(_ name: String) -> Timestamp? { self[name]?.string.flatMap { Timestamp(rfc3339: $0) } }
 }
 
 /// Texts that several of these pages have.
-enum SendingText {
-    static let app = Text(ko: "앱", en: "App")
+package enum SendingText {
+    package static let app = Text(ko: "앱", en: "App")
     static let failed = Text(
         ko: "요청을 처리하지 못했습니다. 변경된 내용은 없습니다. 잠시 후 다시 시도하십시오. 코드",
         en: "The request failed, and nothing was changed. Try again later. Code"
@@ -92,12 +99,12 @@ enum SendingText {
         en: "This tenant has no app yet. Add an app and its bindings first."
     )
     static let toApps = Text(ko: "앱 및 연동", en: "Apps and bindings")
-    static let gateway = Text(ko: "확인 주체: 게이트웨이", en: "Source: gateway")
-    static let next = Text(ko: "다음", en: "Next")
+    package static let gateway = Text(ko: "확인 주체: 게이트웨이", en: "Source: gateway")
+    package static let next = Text(ko: "다음", en: "Next")
     static let unknown = Text(ko: "–", en: "–")
 
     /// The empty page of a tenant without an app.
-    static func withoutApp(_ title: String, _ language: Language) -> PageContent {
+    package static func withoutApp(_ title: String, _ language: Language) -> PageContent {
         let link = Link(toApps(language), "apps")
         return PageContent(
             title: title,

@@ -1,3 +1,5 @@
+import PageParts
+
 /// The variables of a text, `#{name}`. The console replaces them before it sends.
 enum Variables {
     /// 20 variables: each is a field of the form.

@@ -1,4 +1,5 @@
 import Model
+package import PageParts
 
 /// The deliveries of a message that have an outcome, by state and reason.
 struct DeliveriesPage: ConsolePage {
@@ -6,7 +7,7 @@ struct DeliveriesPage: ConsolePage {
     let permission = Permission.figures
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        Reading.open([MessagePage.message(request.path["message"] ?? ""), list(request)], answers)
+        Reading.open([MessageReading.message(request.path["message"] ?? ""), list(request)], answers)
     }
 
     func export(_ request: PageRequest) -> APICall? { list(request) }
@@ -46,7 +47,7 @@ struct DeliveriesPage: ConsolePage {
             body.append(.table(table(message, shown, next, words)))
         }
         var content = PageContent(
-            title: words(DeliveriesText.title(MessagesPage.title(message, words.language))),
+            title: words(DeliveriesText.title(MessageReading.title(message, words.language))),
             sentence: sentence(message, reason, shown, words),
             actions: [.link(Link(words(DeliveriesText.back), MessagePage.path(message)))],
             blocks: [Block(body: body)]
@@ -130,7 +131,7 @@ struct DeliveriesPage: ConsolePage {
 }
 
 /// The texts of the deliveries of a message.
-enum DeliveriesText {
+package enum DeliveriesText {
     static let target = Text(ko: "대상", en: "Target")
     static let sent = Text(ko: "발신", en: "Sent")
     static let why = Text(ko: "진단", en: "Diagnosis")
@@ -144,7 +145,7 @@ enum DeliveriesText {
     )
     static let noneFound = Text(ko: "이 필터에 해당하는 대상이 없습니다.", en: "No delivery matches these filters.")
 
-    static func title(_ message: String) -> Text {
+    package static func title(_ message: String) -> Text {
         Text(ko: "‘\(message)’의 단말별 결과", en: "Deliveries of “\(message)”")
     }
     static func shown(_ count: String) -> Text {

@@ -1,4 +1,5 @@
-import Model
+package import Model
+package import PageParts
 
 /// One delivery: what happened to it and why, step by step, with the payload.
 struct DeliveryPage: ConsolePage {
@@ -8,18 +9,13 @@ struct DeliveryPage: ConsolePage {
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         let message = request.path["message"] ?? ""
         return Reading.open(
-            [MessagePage.message(message), Self.delivery(message, request.path["target"] ?? "")],
+            [MessageReading.message(message), MessageReading.delivery(message, request.path["target"] ?? "")],
             answers
         )
     }
 
-    static func delivery(_ message: String, _ target: String) -> APICall {
-        let path = "messages/\(APICall.segment(message))/deliveries/\(APICall.segment(target))"
-        return Reading.get("delivery", path)
-    }
-
     func export(_ request: PageRequest) -> APICall? {
-        Self.delivery(request.path["message"] ?? "", request.path["target"] ?? "")
+        MessageReading.delivery(request.path["message"] ?? "", request.path["target"] ?? "")
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
@@ -29,7 +25,7 @@ struct DeliveryPage: ConsolePage {
         let timeline = DeliveryTimeline(delivery, message, request)
         let target = delivery["target"]?.string ?? ""
         var page = PageContent(
-            title: "\(words(DeliveryText.title)): \(MessagesPage.title(message, words.language))",
+            title: "\(words(DeliveryText.title)): \(MessageReading.title(message, words.language))",
             sentence: timeline.sentence,
             blocks: [
                 Block(
@@ -59,7 +55,7 @@ struct DeliveryPage: ConsolePage {
             guard let name = json?.string, !name.isEmpty else { return nil }
             return Link(Reading.line(name), Link.path(path, name))
         }
-        let title = MessagesPage.title(message, words.language)
+        let title = MessageReading.title(message, words.language)
         let facts = [
             fact(DeliveryText.message, title, Link(title, MessagePage.path(message))),
             fact(
@@ -96,8 +92,8 @@ struct DeliveryPage: ConsolePage {
 }
 
 /// The payload of an explained delivery, as it would be sent now.
-enum DeliveryPayload {
-    static func block(_ delivery: JSON, _ words: Words, width: Int = 12) -> Block {
+package enum DeliveryPayload {
+    package static func block(_ delivery: JSON, _ words: Words, width: Int = 12) -> Block {
         let push = delivery["explanation"]?["push"] ?? .null
         return Block(
             width: width,
@@ -109,7 +105,7 @@ enum DeliveryPayload {
     }
 
     /// The parts of one push of the native API.
-    static func parts(_ push: JSON, _ words: Words) -> [Part] {
+    package static func parts(_ push: JSON, _ words: Words) -> [Part] {
         func sentence(_ json: JSON?) -> String? { Reading.text(json, 1000).map { words(APISentence.text($0)) } }
         if let error = sentence(push["error"]) { return [.callout(.bad, error, link: nil)] }
         guard push.object != nil else { return [.text(words(DeliveryText.noPayload))] }

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The paths of one delivery, in the order in which they were tried, each with its outcome.
 enum DeliveryPaths {

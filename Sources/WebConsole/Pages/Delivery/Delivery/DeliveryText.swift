@@ -1,10 +1,12 @@
+package import PageParts
+
 /// The texts of one delivery: its timeline and what the gateway knows about it.
-enum DeliveryText {
+package enum DeliveryText {
     static let title = Text(ko: "발신 과정", en: "Delivery")
-    static let timeline = Text(ko: "발신 과정", en: "Timeline")
+    package static let timeline = Text(ko: "발신 과정", en: "Timeline")
     static let facts = Text(ko: "발신 정보", en: "Facts")
     static let payload = Text(ko: "페이로드", en: "Payload")
-    static let recomputed = Text(
+    package static let recomputed = Text(
         ko: "현재 데이터로 다시 계산한 값입니다. 발신 이후 단말이나 앱 설정이 바뀌었으면 실제 발신과 다를 수 있습니다.",
         en:
             "Computed from the present data. It may differ from what was sent if the device or the app has changed since."
@@ -30,7 +32,7 @@ enum DeliveryText {
     static let tried = Text(ko: "시도한 경로", en: "Paths tried")
     static let upstream = Text(ko: "업스트림", en: "Upstream")
     static let queue = Text(ko: "대기열", en: "Queue")
-    static let diagnose = Text(ko: "이 단말에 왜 알림이 가지 않았나요?", en: "Why was this device not notified?")
+    package static let diagnose = Text(ko: "이 단말에 왜 알림이 가지 않았나요?", en: "Why was this device not notified?")
 
     // MARK: Timeline
 
@@ -92,18 +94,18 @@ enum DeliveryText {
             en: "It waits for credential \(credential). Fix the credential, then it is sent."
         )
     }
-    static func gaveUp(_ reason: String) -> Text {
+    package static func gaveUp(_ reason: String) -> Text {
         Text(
             ko: "재시도가 중단되었습니다. \(reason) 원인을 해결한 뒤 메시지를 재발신하세요.",
             en: "The gateway stopped retrying it. \(reason) Fix the cause, then requeue the message."
         )
     }
-    static func hours(_ time: String, _ cause: String) -> Text {
+    package static func hours(_ time: String, _ cause: String) -> Text {
         Text(ko: "\(cause) 때문에 \(time)까지 기다립니다.", en: "It waits until \(time), because of \(cause).")
     }
-    static let localTime = Text(ko: "단말 현지 시각 예약", en: "the local time of the device")
-    static let quietHours = Text(ko: "앱의 방해 금지 시간", en: "quiet hours of the app")
-    static let window = Text(ko: "단말의 수신 허용 시간", en: "the receiving window of the device")
+    package static let localTime = Text(ko: "단말 현지 시각 예약", en: "the local time of the device")
+    package static let quietHours = Text(ko: "앱의 방해 금지 시간", en: "quiet hours of the app")
+    package static let window = Text(ko: "단말의 수신 허용 시간", en: "the receiving window of the device")
     static let isSent = Text(
         ko: "APNs가 알림을 접수했습니다. 단말은 아직 수신을 알리지 않았습니다.",
         en: "APNs accepted the notification. The device has not reported its receipt."

@@ -1,13 +1,14 @@
-import Model
+package import Model
+package import PageParts
 
 /// The course of one delivery, from the answers about it and its message.
-struct DeliveryTimeline {
+package struct DeliveryTimeline {
     /// An explained delivery.
     let delivery: JSON
     let message: JSON
     private let words: Words
 
-    init(_ delivery: JSON, _ message: JSON, _ request: PageRequest) {
+    package init(_ delivery: JSON, _ message: JSON, _ request: PageRequest) {
         self.delivery = delivery
         self.message = message
         words = Words(request)
@@ -26,7 +27,7 @@ struct DeliveryTimeline {
         var source: Text
     }
 
-    var moments: [TimelineMoment] {
+    package var moments: [TimelineMoment] {
         var last: Timestamp?
         return steps.map { step in
             var delta: String?
@@ -155,7 +156,7 @@ struct DeliveryTimeline {
     // MARK: Sentence
 
     /// The state of the delivery in one sentence, with the recommended action.
-    var sentence: Sentence {
+    package var sentence: Sentence {
         switch state {
         case .queued, nil: return queued
         case .sent where delivery["certain"]?.bool == false:

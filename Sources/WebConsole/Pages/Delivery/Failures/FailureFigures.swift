@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The losses of a range, and of its parts, from which the first appearance of a reason follows.
 struct FailureFigures {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// One reason: its meaning and recommended action, its course over the range, and deliveries that have it.
 struct FailurePage: ConsolePage {
@@ -155,7 +156,7 @@ struct FailurePage: ConsolePage {
         return Table.Row(
             cells: [
                 .link(Link(label, Link.path("messages", id, "deliveries", target))),
-                .link(Link(MessagesPage.title(message, words.language), Link.path("messages", id))),
+                .link(Link(MessageReading.title(message, words.language), Link.path("messages", id))),
                 .text(words.time(delivery["sentAt"] == .null ? message["dueAt"] : delivery["sentAt"])),
                 StateTag.delivery(delivery["state"]?.string).cell(words.language),
                 DeliveriesPage.diagnosis(delivery["device"]?.string, id, target, words),

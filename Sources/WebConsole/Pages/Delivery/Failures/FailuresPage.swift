@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Why notifications did not reach devices: each reason with its meaning, who should act, and what to do.
 struct FailuresPage: ConsolePage {

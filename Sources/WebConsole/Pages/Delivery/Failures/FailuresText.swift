@@ -1,3 +1,5 @@
+import PageParts
+
 /// The texts of the pages of failures.
 enum FailuresText {
     static let title = Text(ko: "실패", en: "Failures")

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The hours of the week in which notifications were accepted, and how many of those were received and read, on the clocks of the devices.
 struct HoursPage: ReachPage {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Events as they occur, newest first. The first page is read; the server then sends further rows, unless the page is paused.
 ///

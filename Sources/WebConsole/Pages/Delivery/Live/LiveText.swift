@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 enum LiveText {
     static let title = Text(ko: "실시간", en: "Live")

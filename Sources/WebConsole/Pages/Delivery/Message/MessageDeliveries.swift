@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Deliveries of one message that the page counts: all of a small message, the first ones of a large one.
 struct MessageDeliveries {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// One message: progress, funnel, losses by reason, latency, content and sender, with the actions on it.
 struct MessagePage: ConsolePage {
@@ -9,14 +10,12 @@ struct MessagePage: ConsolePage {
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         let id = request.path["message"] ?? ""
-        guard let answer = answers["message"] else { return [Self.message(id)] }
+        guard let answer = answers["message"] else { return [MessageReading.message(id)] }
         guard answer.isSuccess else { return [] }
         return Reading.open(MessageDeliveries.calls(id, MessageFunnel(answer.body)), answers)
     }
 
-    static func message(_ id: String) -> APICall { Reading.get("message", "messages/\(APICall.segment(id))") }
-
-    func export(_ request: PageRequest) -> APICall? { Self.message(request.path["message"] ?? "") }
+    func export(_ request: PageRequest) -> APICall? { MessageReading.message(request.path["message"] ?? "") }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
         let message = try answers.required("message")
@@ -32,7 +31,7 @@ struct MessagePage: ConsolePage {
         blocks.append(MessageParts.dialects(message, deliveries, request))
         blocks.append(MessageParts.facts(message, request))
         var page = PageContent(
-            title: MessagesPage.title(message, language),
+            title: MessageReading.title(message, language),
             sentence: MessageSentence.make(message, funnel, deliveries, request),
             actions: actions(message, request),
             blocks: blocks

@@ -1,5 +1,7 @@
+package import PageParts
+
 /// The texts of the page of one message.
-enum MessagePageText {
+package enum MessagePageText {
     static let pause = Text(ko: "일시 중지", en: "Pause message")
     static let resume = Text(ko: "재개", en: "Resume message")
     static let cancel = Text(ko: "메시지 취소", en: "Cancel message")
@@ -8,8 +10,8 @@ enum MessagePageText {
     static let rows = Text(ko: "단말별 결과", en: "Deliveries")
     static let funnel = Text(ko: "이 메시지의 퍼널", en: "Funnel of this message")
     static let accepted = Text(ko: "APNs 접수", en: "Accepted by APNs")
-    static let received = Text(ko: "수신 확인", en: "Received")
-    static let read = Text(ko: "읽음", en: "Read")
+    package static let received = Text(ko: "수신 확인", en: "Received")
+    package static let read = Text(ko: "읽음", en: "Read")
     static let apns = Text(ko: "APNs", en: "APNs")
     static let losses = Text(ko: "사유별 미발신·미접수", en: "Losses by reason")
     static let reason = Text(ko: "사유", en: "Reason")

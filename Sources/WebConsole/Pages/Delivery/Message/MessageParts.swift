@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The cards of the page of a message.
 enum MessageParts {

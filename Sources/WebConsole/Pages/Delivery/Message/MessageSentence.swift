@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The answer of the page of a message, by rules from its state and counts.
 enum MessageSentence {

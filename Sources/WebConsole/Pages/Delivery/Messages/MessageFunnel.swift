@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The counts of one message, `funnel` of its answer.
 struct MessageFunnel {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The messages of a tenant with filters; each row has its funnel as one bar.
 struct MessagesPage: ConsolePage {
@@ -145,7 +146,10 @@ struct MessagesPage: ConsolePage {
             Table.Row(
                 cells: [
                     .link(
-                        Link(Self.title(message, words.language), Link.path("messages", message["id"]?.string ?? ""))
+                        Link(
+                            MessageReading.title(message, words.language),
+                            Link.path("messages", message["id"]?.string ?? "")
+                        )
                     ),
                     .text(Reading.text(message["app"]) ?? Words.unknown), .text(words.count(message["recipients"])),
                     MessageFunnel(message).cell(words), .text(words.time(message["dueAt"])),
@@ -161,13 +165,6 @@ struct MessagesPage: ConsolePage {
             rows: rows,
             next: Reading.next(page, path, request)
         )
-    }
-
-    /// The title or text of a message; its id for an account that does not see content.
-    static func title(_ message: JSON, _ language: Language) -> String {
-        if let title = Reading.text(message["title"]) { return title }
-        if let body = Reading.text(message["body"]) { return body }
-        return "\(MessagesText.untitled(language)) \(Reading.short(message["id"]?.string))"
     }
 
     /// The key or account that sent it, else the vendor of the call.

@@ -1,10 +1,12 @@
+package import PageParts
+
 /// The texts of the list of messages.
-enum MessagesText {
+package enum MessagesText {
     static let title = Text(ko: "메시지", en: "Messages")
-    static let message = Text(ko: "메시지", en: "Message")
+    package static let message = Text(ko: "메시지", en: "Message")
     static let targets = Text(ko: "대상", en: "Targets")
     static let funnel = Text(ko: "퍼널", en: "Funnel")
-    static let due = Text(ko: "발신 시각", en: "Due")
+    package static let due = Text(ko: "발신 시각", en: "Due")
     static let sender = Text(ko: "발신자", en: "Sent by")
     static let campaign = Text(ko: "캠페인", en: "Campaign")
     static let day = Text(ko: "날짜", en: "Day")
@@ -30,7 +32,7 @@ enum MessagesText {
         en: "Compose the first message, or point the back end of an app to this gateway."
     )
     static let noneFound = Text(ko: "이 필터에 해당하는 메시지가 없습니다.", en: "No message matches these filters.")
-    static let untitled = Text(ko: "제목 없음", en: "Untitled")
+    package static let untitled = Text(ko: "제목 없음", en: "Untitled")
     static let bar = (
         accepted: Text(ko: "APNs 접수", en: "accepted by APNs"), received: Text(ko: "수신 확인", en: "received"),
         read: Text(ko: "읽음", en: "read"), lost: Text(ko: "미발신·미접수", en: "not sent or not accepted")

@@ -1,35 +1,36 @@
 import Model
+package import PageParts
 
 /// The words of a state with its mark, as rows show it.
-struct StateTag: Sendable {
-    var mark: Mark
-    var text: Text
+package struct StateTag: Sendable {
+    package var mark: Mark
+    package var text: Text
 
     private init(_ mark: Mark, _ text: Text) {
         self.mark = mark
         self.text = text
     }
 
-    func cell(_ language: Language) -> Table.Cell { .tag(mark, text(language)) }
+    package func cell(_ language: Language) -> Table.Cell { .tag(mark, text(language)) }
 
-    static func message(_ state: String?) -> StateTag {
+    package static func message(_ state: String?) -> StateTag {
         let state = word(state)
         return StateTag(StateWords.mark(ofMessage: state), StateWords.message(state))
     }
 
     /// An accepted push without a receipt is a warning: its device may be offline, or its app may not report.
-    static func delivery(_ state: String?) -> StateTag {
+    package static func delivery(_ state: String?) -> StateTag {
         let state = word(state)
         if state == DeliveryState.sent.rawValue { return StateTag(.warn, Text(ko: "수신 확인 없음", en: "No receipt")) }
         return StateTag(StateWords.mark(ofDelivery: state), StateWords.delivery(state))
     }
 
-    static func identity(_ state: String?) -> StateTag {
+    package static func identity(_ state: String?) -> StateTag {
         let state = word(state)
         return StateTag(state == IdentityState.active.rawValue ? .ok : .idle, StateWords.identity(state))
     }
 
-    static func token(_ state: String?) -> StateTag {
+    package static func token(_ state: String?) -> StateTag {
         let state = word(state)
         let mark: Mark =
             switch TokenState(rawValue: state) {
@@ -42,7 +43,7 @@ struct StateTag: Sendable {
     }
 
     /// How well the user of a registration is known.
-    static func assurance(_ level: String?) -> Text {
+    package static func assurance(_ level: String?) -> Text {
         switch level.flatMap({ Assurance(rawValue: $0) }) {
         case .pending: Text(ko: "확인 대기", en: "Pending")
         case .claimed: Text(ko: "앱이 알림", en: "Claimed by the app")
@@ -53,7 +54,7 @@ struct StateTag: Sendable {
     }
 
     /// Apple's environment of a token.
-    static func environment(_ name: String?) -> Text {
+    package static func environment(_ name: String?) -> Text {
         switch name {
         case "production": Text(ko: "운영용", en: "production")
         case "sandbox": Text(ko: "개발용", en: "sandbox")

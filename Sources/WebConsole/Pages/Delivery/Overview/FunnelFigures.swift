@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The counts of an answer of the analytics. A member that is missing is 0.
 struct FunnelFigures: Sendable, Hashable {

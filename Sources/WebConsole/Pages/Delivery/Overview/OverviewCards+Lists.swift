@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The chart, the actions and the recent messages of the overview.
 extension OverviewCards {

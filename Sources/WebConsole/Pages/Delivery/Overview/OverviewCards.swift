@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The cards of the overview, from the answers.
 struct OverviewCards: Sendable {

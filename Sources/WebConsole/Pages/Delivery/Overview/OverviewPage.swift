@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// How delivery is, and what requires action.
 struct OverviewPage: ConsolePage {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The answer of the overview: the first rule that applies. "All systems normal" only without an open problem, and "the queue is empty" only while it is.
 struct OverviewSentence: Sendable {

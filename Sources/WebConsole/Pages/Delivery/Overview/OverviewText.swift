@@ -1,3 +1,5 @@
+import PageParts
+
 enum OverviewText {
     static let title = Text(ko: "개요", en: "Overview")
     static let funnel = Text(ko: "발신 퍼널", en: "Delivery funnel")

@@ -1,13 +1,14 @@
-import Model
+package import Model
+package import PageParts
 
 /// One line of the counts by campaign, by hour or by what apps report of their devices: the deliveries that were accepted, received and read.
-struct ReachFigures: Sendable, Hashable {
+package struct ReachFigures: Sendable, Hashable {
     /// A count, by its name in the answers.
-    enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         case reached, received, read
 
         /// The name of a column or a choice.
-        var name: Text {
+        package var name: Text {
             switch self {
             case .reached: MessagePageText.accepted
             case .received: MessagePageText.received
@@ -16,7 +17,7 @@ struct ReachFigures: Sendable, Hashable {
         }
 
         /// In a sentence.
-        var inSentence: Text {
+        package var inSentence: Text {
             switch self {
             case .reached: MessagesText.bar.accepted
             case .received: MessagesText.bar.received
@@ -25,24 +26,24 @@ struct ReachFigures: Sendable, Hashable {
         }
 
         /// The style of its bars.
-        var style: String { (self == .reached ? Table.Segment.Style.transport : .app).rawValue }
+        package var style: String { (self == .reached ? Table.Segment.Style.transport : .app).rawValue }
     }
 
     /// 10^12 deliveries: larger counts of an answer are shown as this, so that no sum overflows.
     private static let most: Int64 = 1_000_000_000_000
 
-    let reached: Int64
-    let received: Int64
-    let read: Int64
+    package let reached: Int64
+    package let received: Int64
+    package let read: Int64
 
-    init(_ line: JSON) {
+    package init(_ line: JSON) {
         func count(_ kind: Kind) -> Int64 { min(Reading.number(line[kind.rawValue]), Self.most) }
         reached = count(.reached)
         received = count(.received)
         read = count(.read)
     }
 
-    subscript(kind: Kind) -> Int64 {
+    package subscript(kind: Kind) -> Int64 {
         switch kind {
         case .reached: reached
         case .received: received
@@ -51,13 +52,15 @@ struct ReachFigures: Sendable, Hashable {
     }
 
     /// The counts of the range and the app of a page: `analytics/campaigns`, `analytics/hours`, `analytics/versions`.
-    static func call(_ name: String, _ request: PageRequest) -> APICall {
+    package static func call(_ name: String, _ request: PageRequest) -> APICall {
         let app = request.value("app").map { [PageRequest.Parameter("app", $0)] } ?? []
         return APICall(name, .get, "analytics/\(name)", query: ShownRange(request).query + app)
     }
 
     /// The page for more groups or rows than the API counts: its choices make them fewer. Nil: they are counted.
-    static func refusal(_ name: String, _ answers: Answers, _ title: Text, _ request: PageRequest) -> PageContent? {
+    package static func refusal(_ name: String, _ answers: Answers, _ title: Text, _ request: PageRequest)
+        -> PageContent?
+    {
         guard let answer = answers[name], answer.status == 422,
             let problem = Reading.problem(answer, request.language)
         else { return nil }
@@ -68,17 +71,17 @@ struct ReachFigures: Sendable, Hashable {
     }
 
     /// The lines of an answer.
-    static func lines(_ body: JSON) -> [JSON] { body["groups"]?.array ?? [] }
+    package static func lines(_ body: JSON) -> [JSON] { body["groups"]?.array ?? [] }
 
     /// The source of the counts, and up to when they are counted.
-    static func foot(_ body: JSON, _ words: Words) -> String {
+    package static func foot(_ body: JSON, _ words: Words) -> String {
         let source = words(ReachText.source)
         guard let until = words.moment(body["countedUntil"]) else { return source }
         return "\(source) \(words(ReachText.counted(words.time(until))))"
     }
 
     /// `foot` below a table that shows the first lines of the answer, which are the largest.
-    static func footOfLargest(_ body: JSON, _ words: Words) -> String {
+    package static func footOfLargest(_ body: JSON, _ words: Words) -> String {
         let count = lines(body).count
         guard count > ConsoleLimits.rows else { return foot(body, words) }
         let largest = ReachText.largest(words.count(Int64(ConsoleLimits.rows)), words.count(Int64(count)))

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A page of the counts of its range, of which `ReachFigures` reads the lines.
 protocol ReachPage: ConsolePage {

@@ -1,4 +1,5 @@
 import Model
+package import PageParts
 
 /// The page after the button that sends: ten seconds in which sending can be undone, then the state of the message.
 struct SentPage: ConsolePage {
@@ -137,7 +138,7 @@ struct UndoForm: ConsoleForm {
     }
 }
 
-enum SentText {
+package enum SentText {
     static let title = Text(ko: "메시지 발신", en: "Message")
     static func starting(_ seconds: Int64) -> Text {
         Text(
@@ -180,6 +181,6 @@ enum SentText {
     static let open = Text(ko: "메시지 열기", en: "Open message")
     static let again = Text(ko: "이 내용으로 다시 작성", en: "Compose with this content")
     static let content = Text(ko: "메시지", en: "Message")
-    static let recipients = Text(ko: "대상", en: "Targets")
-    static let due = Text(ko: "발신 시각", en: "Due")
+    package static let recipients = Text(ko: "대상", en: "Targets")
+    package static let due = Text(ko: "발신 시각", en: "Due")
 }

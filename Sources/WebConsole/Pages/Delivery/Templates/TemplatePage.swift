@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// One template: edit, use, duplicate. `?copy` names the template whose content fills the form of a new one.
 ///
@@ -106,7 +107,7 @@ struct TemplatePage: ConsolePage {
         let author = Sending.author(template["changedBy"]?.string)
         let keep = FormView(
             path: Link.path("templates", mine.app, request.path["template"] ?? "", "save"),
-            fields: ComposePage.hidden(
+            fields: Sending.hidden(
                 [
                     ("title", mine.title), ("body", mine.body), ("campaign", mine.campaign), ("image", mine.image),
                     ("revision", tag),
@@ -189,7 +190,7 @@ struct TemplatePage: ConsolePage {
                 ),
                 ComposePage.urgent(composition, language),
             ]
-                + ComposePage.hidden(
+                + Sending.hidden(
                     [("revision", revision), ("image", composition.image)] + (isNew ? composition.hidden : [])
                 ),
             submit: TemplateText.save(language)

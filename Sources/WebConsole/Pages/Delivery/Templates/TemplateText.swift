@@ -1,3 +1,5 @@
+import PageParts
+
 enum TemplateText {
     /// 128 bytes of a name, as the native API.
     static let nameLimit = 128

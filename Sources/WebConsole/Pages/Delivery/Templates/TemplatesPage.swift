@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The templates and drafts of an app.
 struct TemplatesPage: ConsolePage {
@@ -119,7 +120,7 @@ struct TemplatesPage: ConsolePage {
     private func form(_ app: String, _ language: Language) -> FormView {
         FormView(
             path: "templates/new",
-            fields: [Self.nameField(language)] + ComposePage.hidden([("app", app)]),
+            fields: [Self.nameField(language)] + Sending.hidden([("app", app)]),
             submit: TemplateText.create(language)
         )
     }

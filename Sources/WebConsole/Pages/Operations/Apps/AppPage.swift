@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// An app with its bindings, and for each of them how an app or a back end connects.
 struct AppPage: ConsolePage {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The tenant's apps, and whether each can send.
 struct AppsPage: ConsolePage {

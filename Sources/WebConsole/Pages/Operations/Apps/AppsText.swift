@@ -1,3 +1,5 @@
+import PageParts
+
 enum AppsText {
     static let title = Text(ko: "앱·연동", en: "Apps and bindings")
     static let list = Text(ko: "앱", en: "Apps")

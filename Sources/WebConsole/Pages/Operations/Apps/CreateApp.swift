@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Creates an app with the topic and the credentials of iOS, and with its bindings.
 struct CreateAppForm: ConsoleForm {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The changes with which an app or a back end of a vendor reaches the gateway, from the guides in `docs/vendors`.
 struct VendorConnection: Sendable {

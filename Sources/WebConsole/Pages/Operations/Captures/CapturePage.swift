@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A capture with the recorded calls; `?row=` opens one of them.
 struct CapturePage: ConsolePage {

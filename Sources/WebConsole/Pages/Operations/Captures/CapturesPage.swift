@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The request log: captures of the calls of bindings, and the form that starts one.
 struct CapturesPage: ConsolePage {

@@ -1,3 +1,5 @@
+import PageParts
+
 enum CapturesText {
     static let title = Text(ko: "요청 로그", en: "Request log")
     static let list = Text(ko: "기록", en: "Captures")

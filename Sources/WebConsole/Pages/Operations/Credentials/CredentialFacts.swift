@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A credential of an answer, read leniently.
 struct CredentialFacts: Sendable {

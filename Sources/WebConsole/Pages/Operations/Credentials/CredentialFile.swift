@@ -1,3 +1,5 @@
+import PageParts
+
 /// The kind of an uploaded file, by its content; its name only helps to find a wrong key ID.
 enum CredentialFile: Sendable, Hashable {
     /// A .p8: the key of a team.

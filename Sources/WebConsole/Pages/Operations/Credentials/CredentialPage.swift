@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A credential with its preflight: which of key ID, team, topic, environment and file is wrong.
 struct CredentialPage: ConsolePage {

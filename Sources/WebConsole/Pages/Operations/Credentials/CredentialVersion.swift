@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The version of a credential that a page has shown. The API has none, so that it is a digest of the stored values: a form is sent with the one that its page
 /// was opened with, and compared with what is stored then.

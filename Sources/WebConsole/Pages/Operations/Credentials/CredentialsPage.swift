@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The keys and certificates for APNs and those of upstreams, with the form that uploads one and how to obtain it.
 struct CredentialsPage: ConsolePage {

@@ -1,3 +1,5 @@
+import PageParts
+
 enum CredentialsText {
     static let title = Text(ko: "인증서·키", en: "Credentials")
     static let kind = Text(ko: "종류", en: "Kind")

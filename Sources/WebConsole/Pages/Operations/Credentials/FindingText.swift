@@ -1,3 +1,5 @@
+import PageParts
+
 /// The findings of the checks of credentials, in both languages, and what each of them concerns.
 struct FindingText: Sendable {
     /// The part of a credential that a finding concerns.

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import PageParts
 
 /// Checks and stores a key or a certificate. The form finds some faults without the API, and shows each next to its field; the API names the member of each other fault.
 struct UploadCredentialForm: ConsoleForm {

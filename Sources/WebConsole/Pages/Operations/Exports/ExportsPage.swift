@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Deliveries, events and devices as files, for analysis elsewhere.
 struct ExportsPage: ConsolePage {

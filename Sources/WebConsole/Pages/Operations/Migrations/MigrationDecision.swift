@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A decision about a migration: one button, and one call. One that goes forward is refused if the migration has another state or step than its page has shown,
 /// because another person, or the gateway, has moved it since.

@@ -1,3 +1,5 @@
+import PageParts
+
 /// The notes and reasons of migrations in both languages. The API has them in English; one that this version does not know is shown as it is.
 enum MigrationNotes {
     static func text(_ english: String, _ words: Wording) -> String {

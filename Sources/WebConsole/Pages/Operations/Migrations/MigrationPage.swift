@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A migration: its steps, the gates of the step in force with value, samples and limit, and the decisions that its state allows.
 struct MigrationPage: ConsolePage {

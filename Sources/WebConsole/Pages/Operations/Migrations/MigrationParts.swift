@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The cards of a migration.
 struct MigrationParts {

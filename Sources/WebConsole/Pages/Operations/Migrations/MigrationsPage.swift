@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The tenant's migrations, with the step of each.
 struct MigrationsPage: ConsolePage {

@@ -1,3 +1,5 @@
+import PageParts
+
 enum MigrationsText {
     static let title = Text(ko: "마이그레이션", en: "Migrations")
     static let migration = Text(ko: "마이그레이션", en: "Migration")

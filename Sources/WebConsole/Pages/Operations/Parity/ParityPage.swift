@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// How well the gateway agrees with the upstreams of an app, with masked examples of the differences.
 struct ParityPage: ConsolePage {

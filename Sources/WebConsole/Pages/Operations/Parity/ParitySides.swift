@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The figures of parity that do not come from observed calls: the last comparison of devices, and the receipts of both sides.
 enum ParitySides {

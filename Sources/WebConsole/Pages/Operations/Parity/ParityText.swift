@@ -1,3 +1,5 @@
+import PageParts
+
 enum ParityText {
     static let title = Text(ko: "응답 일치도", en: "Parity")
     static let figures = Text(ko: "벤더와의 일치", en: "Agreement with the vendor")

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The rules of an app: those in force, their versions with the difference of two, a test of a user, and the overlay.
 struct AppRoutesPage: ConsolePage {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Replaces the overlay of an app, unless another person changed the rules meanwhile.
 struct SaveOverlayForm: ConsoleForm {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The cards of the rules of an app.
 struct RouteParts {

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// Rules of an app in words.
 struct RouteWords {

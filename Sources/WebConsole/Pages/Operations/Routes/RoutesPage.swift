@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The apps with their rules.
 struct RoutesPage: ConsolePage {

@@ -1,3 +1,5 @@
+import PageParts
+
 enum RoutesText {
     static let title = Text(ko: "라우팅 규칙", en: "Routes")
     static let version = Text(ko: "버전", en: "Version")

@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// The back ends that registered to send through the vendors' APIs of an app, and whether their callbacks arrive.
 struct SendersPage: ConsolePage {

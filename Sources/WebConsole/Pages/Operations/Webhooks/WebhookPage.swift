@@ -1,4 +1,5 @@
 import Model
+import PageParts
 
 /// A webhook: its state, pause, resumption, replay, secret and deletion.
 struct WebhookPage: ConsolePage {

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import PageParts
 
 /// A webhook of an answer, read leniently.
 struct WebhookRow: Sendable {

@@ -1,3 +1,5 @@
+import PageParts
+
 enum WebhooksText {
     static let title = Text(ko: "웹훅", en: "Webhooks")
     static let webhook = Text(ko: "웹훅", en: "Webhook")

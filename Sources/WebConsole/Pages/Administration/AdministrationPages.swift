@@ -1,0 +1,14 @@
+package import PageParts
+
+/// The pages of the section of the sidebar, in its order. A page that is reached by links follows the one that leads to it.
+package enum AdministrationPages {
+    package static let all: [any ConsolePage] = [
+        ApprovalsPage(),
+        AccountsPage(),
+        KeysPage(),
+        KeyPage(),
+        AuditPage(),
+        PosturePage(),
+        NodesPage(),
+    ]
+}

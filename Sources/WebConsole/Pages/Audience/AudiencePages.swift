@@ -1,0 +1,16 @@
+package import PageParts
+
+/// The pages of the section of the sidebar, in its order. A page that is reached by links follows the one that leads to it.
+package enum AudiencePages {
+    package static let all: [any ConsolePage] = [
+        FindPage(),
+        DevicePage(),
+        DiagnosisPage(),
+        UsersPage(),
+        UserPage(),
+        GroupsPage(),
+        GroupPage(),
+        TestDevicesPage(),
+        VersionsPage(),
+    ]
+}
