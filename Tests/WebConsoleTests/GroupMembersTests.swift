@@ -85,6 +85,7 @@ struct GroupMembersTests {
         arguments: [
             ("", GroupsText.noFile), ("\n\n", GroupsText.noColumn), ("users\nu-1\n", GroupsText.noColumn),
             ("user\n", GroupsText.nobodyInFile), ("user,name\nu-1,x\n,Kim\n", GroupsText.withoutUser(3)),
+            ("user,name\nu-1,5\" TV\nu-2,6\" TV\n", GroupsText.unreadable(2)),
             ("name,user\nx\n", GroupsText.withoutUser(2)), ("user\n\"u-1\"x\n", GroupsText.unreadable(2)),
             ("user\n" + String(repeating: "x", count: 70_000), GroupsText.unreadable(2)),
             ("user\n" + String(repeating: "u\n", count: 1001), GroupsText.tooMany),

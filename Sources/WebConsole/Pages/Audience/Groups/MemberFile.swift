@@ -29,13 +29,15 @@ enum MemberFile {
         var splitter = RecordSplitter(quotes: true)
         var records = splitter.feed(bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...])
         if let last = splitter.finish() { records.append(last) }
-        guard let heading = records.first, let place = try cells(heading).firstIndex(of: column) else {
-            throw .noColumn
-        }
+        guard let heading = records.first else { throw .noColumn }
+        let columns = try cells(heading)
+        guard let place = columns.firstIndex(of: column) else { throw .noColumn }
         guard records.count - 1 <= GroupForms.userLimit else { throw .tooMany }
         var users: [String] = []
         for record in records.dropFirst() {
             let cells = try cells(record)
+            // A single quote inside a cell joins its line with the next ones, whose users would be left out.
+            guard cells.count <= columns.count else { throw .unreadable(line: record.line) }
             guard cells.indices.contains(place), !cells[place].isEmpty else { throw .withoutUser(line: record.line) }
             users.append(cells[place])
         }
