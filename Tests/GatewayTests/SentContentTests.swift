@@ -59,6 +59,13 @@ struct SentContentTests {
         #expect(answer(Content(raw: ["aps": [:]]))["raw"] == ["aps": [:]])
     }
 
+    /// An expiration of zero is an option, not a moment.
+    @Test func aPushThatIsTriedOnceStaysOne() {
+        var content = Content(title: "Hello", body: "x")
+        content.apns = ["expiresAt": 0]
+        #expect(answer(content)["apns"] == ["expiration": 0])
+    }
+
     /// Defaults are left out, so that they stay those of the next send.
     @Test func aPlainMessageHasItsTextsAlone() {
         #expect(answer(Content(title: "Hello", body: "x")) == ["title": "Hello", "body": "x"])

@@ -85,7 +85,7 @@ package enum NativeShapes {
             .init(
                 "content",
                 SentContent.schema.nullable.described(
-                    "The members of `sendMessage` with which it can be sent again, without audience and times; null: it was sent in a vendor's own form."
+                    "The members of `sendMessage` with which it can be sent again, without audience and times; null: it was sent in a vendor's own form, or to a Live Activity."
                 ),
                 write: { SentContent.json($0) }
             ).content,

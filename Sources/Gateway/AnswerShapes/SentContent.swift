@@ -18,7 +18,8 @@ enum SentContent {
         if content.minAssurance != .claimed { object["minAssurance"] = .string(content.minAssurance.rawValue) }
         object["raw"] = content.raw
         if var options = content.apns {
-            // The end of an earlier push: a moment that has passed.
+            // The end of an earlier push is a moment that has passed. Zero is the option to try once.
+            options["expiration"] = options["expiresAt"]?.int == 0 ? .int(0) : nil
             options["expiresAt"] = nil
             if !options.isEmpty { object["apns"] = .object(options) }
         }
