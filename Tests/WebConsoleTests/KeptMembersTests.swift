@@ -87,6 +87,28 @@ struct KeptMembersTests {
         #expect(composition.message(to: ["everyone": true], zone: "UTC")["variant"] == nil)
     }
 
+    /// A complete payload has its own text, and a silent message shows none.
+    @Test func aCompletePayloadAndASilentMessageNeedNoText() throws {
+        func needsText(_ content: JSON) -> Bool {
+            let composition = Composition(app: "shop", content: content)
+            return composition.faults(.en, now: Timestamp(milliseconds: 0), zone: "UTC")["body"] != nil
+        }
+        let raw: JSON = ["raw": ["aps": ["alert": "Hello"]]]
+        #expect(!needsText(raw) && !needsText(["silent": true, "data": ["order": "4711"]]))
+        #expect(needsText(["data": ["order": "4711"]]) && needsText(["silent": false]))
+
+        // The form of a stored template does not carry its payload.
+        let typed = SendingWorld.fields([("title", ""), ("body", ""), ("revision", "\"3\"")])
+        func saved(over stored: JSON) -> APICall? {
+            var answers = Answers()
+            answers["stored"] = SendingWorld.answer(["name": "winter", "content": stored])
+            return SaveTemplateForm().submit(SendingWorld.request(), typed, answers).call
+        }
+        let body = try #require(saved(over: raw)?.body)
+        #expect(body["content"]?["raw"] == ["aps": ["alert": "Hello"]])
+        #expect(saved(over: ["title": "T", "body": "B"]) == nil)
+    }
+
     @Test(arguments: ["", "{", "[1]", "null", "{\"to\":1,\"title\":2}"])
     func otherTextsAddNothing(text: String) {
         let composition = Composition(app: "shop", SendingWorld.fields(ComposePageTests.replacing([("more", text)])))

@@ -138,8 +138,10 @@ struct Composition: Sendable, Hashable {
         return host.isEmpty ? nil : Sending.line(String(host))
     }
 
-    /// Whether nothing would be shown.
-    var isEmpty: Bool { title.trimmed.isEmpty && body.trimmed.isEmpty }
+    /// Whether it lacks a text. A complete payload has its own, and a silent message shows none.
+    var isEmpty: Bool {
+        title.trimmed.isEmpty && body.trimmed.isEmpty && more["raw"]?.object == nil && more["silent"]?.bool != true
+    }
 
     var filledTitle: String { Variables.fill(title, variables) }
     var filledBody: String { Variables.fill(body, variables) }

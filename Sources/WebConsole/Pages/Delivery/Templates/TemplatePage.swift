@@ -271,8 +271,9 @@ struct SaveTemplateForm: ConsoleForm {
         if let stored = answers["stored"], !stored.isSuccess, stored.status != 404 {
             return .invalid(FieldErrors(stored))
         }
+        let saved = content(composition, over: answers.body("stored")["content"])
         var faults: [String: String] = [:]
-        if composition.title.trimmed.isEmpty, composition.body.trimmed.isEmpty {
+        if Composition(app: composition.app, content: saved).isEmpty {
             faults["body"] = ComposeText.stateText(language)
         }
         if composition.title.utf8.count > Composition.Limits.title {
@@ -287,7 +288,7 @@ struct SaveTemplateForm: ConsoleForm {
                 "save",
                 .put,
                 TemplatePage.path(request),
-                body: ["content": content(composition, over: answers.body("stored")["content"])],
+                body: ["content": saved],
                 ifMatch: fields["revision"].flatMap { $0.isEmpty ? nil : $0 } ?? "\"0\""
             )
         )
