@@ -23,7 +23,7 @@ struct KeyCrawlTests {
         "putCredential", "showCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
         "planMigration", "startMigration", "advanceMigration", "pauseMigration", "resumeMigration",
         "rollbackMigration", "completeMigration",
-        "showPosture",
+        "showPosture", "listSenders",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [
