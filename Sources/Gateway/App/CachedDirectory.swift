@@ -130,11 +130,15 @@ final class CachedDirectory: CallDirectory, Sendable {
         if let known, now - known.readAt < Self.lifetime { return known.value }
         let found = try await bound(key)
         state.withLockedValue { state in
-            guard state.generation == generation else { return }
+            let isCurrent = state.generation == generation
+            // Where nothing is remembered, rules that have changed since the look-up began are better than none: the store may be away from now on.
+            if isCurrent || state.routed[key] == nil {
+                if state.routed.count >= Self.entryLimit { state.routed.removeAll() }
+                state.routed[key] = found?.routes == nil ? nil : found
+            }
+            guard isCurrent else { return }
             if state.bindings.count >= Self.entryLimit { state.bindings.removeAll(keepingCapacity: true) }
             state.bindings[key] = Entry(value: found, readAt: now)
-            if state.routed.count >= Self.entryLimit { state.routed.removeAll() }
-            state.routed[key] = found?.routes == nil ? nil : found
         }
         return found
     }
