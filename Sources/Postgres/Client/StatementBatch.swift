@@ -133,6 +133,13 @@ struct BatchedTransactions: Sendable {
 }
 
 extension Transaction {
+    /// A call whose statement has one form: arrays, also for itself alone. Its values must be of the types that can be merged.
+    package init(tenant: String?, _ batch: StatementBatch, flushes: Bool) {
+        self.init(tenant: tenant, [batch], of: 1, flushes: flushes) {
+            [StatementBatch.joined([batch])].compactMap(\.self)
+        }
+    }
+
     /// Whether each of its statements can join those of other calls. A call that writes with one statement twice, such as one with two receipts, runs alone:
     /// if the second receipt had to, the first one would be recorded again, and count as a repetition.
     var canBeMerged: Bool {

@@ -118,11 +118,15 @@ enum AnalyticsInputs {
 }
 
 extension NativeAPI {
-    /// The question of a call.
+    /// The question of a call. `comparing`: the answer also has the range before, so that its merged days are those of both.
     ///
     /// - Throws: `Problem` when the range is empty or too long.
-    func question(_ call: NativeCall<some AnalyticsFields>) async throws(Problem) -> FunnelQuestion {
+    func question(
+        _ call: NativeCall<some AnalyticsFields>,
+        comparing: Bool = false
+    ) async throws(Problem) -> FunnelQuestion {
         let range = try await range(call)
+        let counted = comparing ? AnalyticsRange(quarters: range.quarters.previous, zone: range.zone) : range
         return FunnelQuestion(
             range: range,
             filter: FunnelFilter(
@@ -133,7 +137,7 @@ extension NativeAPI {
             ),
             groupings: Set(try call.by),
             format: try call.format,
-            merged: try await merged(range, try call.app, of: call.tenant)
+            merged: try await merged(counted, try call.app, of: call.tenant)
         )
     }
 

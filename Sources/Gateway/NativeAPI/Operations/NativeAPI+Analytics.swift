@@ -8,12 +8,10 @@ import Store
 
 extension NativeAPI {
     func showFunnel(_ call: NativeCall<AnalyticsOperations.FunnelInput>) async throws(Problem) -> Response {
-        var question = try await question(call)
+        let isCompared = try call.compare != nil
+        let question = try await question(call, comparing: isCompared)
         // Both ranges are parts of one question, and so of one snapshot.
-        let earlier = try call.compare != nil ? [FunnelPart(range: question.range.previous, day: "")] : []
-        if let before = earlier.first.map({ AnalyticsRange(quarters: $0.range, zone: question.zone) }) {
-            question.merged = try await merged(before, question.filter.apps, of: call.tenant)
-        }
+        let earlier = isCompared ? [FunnelPart(range: question.range.previous, day: "")] : []
         let parts = earlier + [FunnelPart(range: question.range, day: "")]
         let groups = try await groups(question, parts, call.tenant)
         let counted = Self.split(question, groups, part: parts.count - 1)

@@ -65,20 +65,13 @@ package struct PostgresForwardStore: ForwardStore {
     /// Joins those of other queues of the upstream that wait at the same time: one statement settles them.
     static func settlement(_ lease: ForwardLease, by node: NodeID, for period: Duration) -> Transaction {
         let queue = lease.queue
-        let shared: [PostgresValue] = [.id(queue.tenant), .id(queue.upstream), .id(node), .interval(period)]
         let batch = StatementBatch(
             sql: ForwardSQL.settle,
-            shared: shared,
+            shared: [.id(queue.tenant), .id(queue.upstream), .id(node), .interval(period)],
             row: [.bytes(queue.orderingKey), .id(queue.app), .int64(lease.epoch), .int64(lease.number)],
             limit: settlementsPerStatement
         )
-        return Transaction(tenant: nil, [batch], of: 1, flushes: false) {
-            let values: [PostgresValue] = [
-                .byteArrays([queue.orderingKey]), .strings([queue.app.rawValue]), .int64s([lease.epoch]),
-                .int64s([lease.number]),
-            ]
-            return [ForwardSQL.settle.with(shared + values)]
-        }
+        return Transaction(tenant: nil, batch, flushes: false)
     }
 
     /// The result of the settlement of a call.
