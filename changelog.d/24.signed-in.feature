@@ -1,1 +1,1 @@
-A link of an invitation signs in the person who chooses the password, and so does the link that `scripts/demo --stay` prints.
+A link of an invitation or a reset signs in the person who chooses the password with it; `scripts/demo --stay` prints such a link.

@@ -162,7 +162,7 @@ struct AnalyticsRun {
             ),
             find("message", id), find("token", try row.text("token")), find("key", try row.text("key")),
             find("user", try row.text("user_id")), find("device", device),
-            // It may be a phone number, a vendor's message number or a key.
+            // Such a value may be a phone number, a vendor's message number or a key.
             AnalyticsCall(
                 name: "find a number that nobody has",
                 method: "POST",

@@ -10,7 +10,7 @@ enum LargeBodyFlood {
     /// The time for all callers to begin. Unit: seconds.
     private static let lead = 1
 
-    /// A text among 200,000: fewer than the gateway reads of a body, so that it reads, keeps and frees all of them.
+    /// One of the 200,000 texts of a body. The gateway permits 250,000 values, so it parses, keeps and frees all of them.
     private static let text = Array("\"".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 47) + Array("\",".utf8)
 
     /// A list of numbers, which costs the most memory for its bytes and is refused at the limit of values; one long text; and many short ones.
@@ -36,7 +36,7 @@ enum LargeBodyFlood {
                     let body = bodies[number % bodies.count]
                     while !Task.isCancelled {
                         guard let answer = try? await caller.post("/msgClient/sendMsg", json: body) else { continue }
-                        // Other answers do not wait for the body, or for its end.
+                        // Answers with another status are sent before the whole body is read.
                         if [200, 400].contains(answer.status) { count.withLockedValue { $0 += 1 } }
                     }
                     await caller.close()

@@ -45,7 +45,7 @@ package protocol ForwardingVendor: VendorAdapter {
     /// Whether the call shows a key that the gateway has issued: the upstream does not know it.
     func showsOwnKey(_ request: VendorRequest, settings: BindingSettings) -> Bool
 
-    /// The call that gets the upstream's own key, if the upstream refused the request because it has none; nil: no key would help. Its repetition must be harmless.
+    /// The call that gets a key of the upstream, if it refused the request for the lack of one; nil: no key would help. Its repetition must be harmless.
     func keyCall(for request: VendorRequest, refusedBy verdict: ForwardVerdict) -> VendorRequest?
 
     /// The request with the key of the answer to `keyCall`; nil: the answer has none.
