@@ -55,10 +55,7 @@ struct AudiencePagesTests {
 
     @Test func anEmptySearchIsAnErrorAtItsField() {
         let form = FindForm()
-        #expect(
-            ReadPages.errors(form.submit(ReadPages.request(), ReadPages.fields(["value": " "]), Answers()))?["value"]
-                != nil
-        )
+        #expect(form.submit(ReadPages.request(), ReadPages.fields(["value": " "]), Answers()).errors?["value"] != nil)
         guard case .show = form.submit(ReadPages.request(), ReadPages.fields(["value": "1"]), Answers()) else {
             Issue.record("the search is not shown")
             return
@@ -128,13 +125,11 @@ struct AudiencePagesTests {
             "acceptsPush": "", "timeZone": "Asia/Seoul", "from": "0900", "to": "2100", "tags": "seoul, vip",
             "shownTags": "seoul, vip",
         ]
-        #expect(ReadPages.errors(step(same))?[""] != nil)
-        let call = ReadPages.call(
-            step([
-                "acceptsPush": "false", "from": "10:00", "to": "2100", "tags": "seoul,, new ",
-                "shownTags": "seoul, vip",
-            ])
-        )
+        #expect(step(same).errors?[""] != nil)
+        let call = step([
+            "acceptsPush": "false", "from": "10:00", "to": "2100", "tags": "seoul,, new ",
+            "shownTags": "seoul, vip",
+        ]).call
         #expect(call?.method == .patch && call?.once == "once")
         #expect(
             call?.body
@@ -142,7 +137,7 @@ struct AudiencePagesTests {
                     "acceptsPush": false, "receivingWindow": ["from": "10:00", "to": "2100"], "tags": ["seoul", "new"],
                 ]
         )
-        #expect(ReadPages.errors(step(["from": "25:00", "to": "2100"])) != nil)
+        #expect(step(["from": "25:00", "to": "2100"]).errors != nil)
     }
 
     /// Two people open the form, and the other one saves first.
@@ -171,10 +166,10 @@ struct AudiencePagesTests {
         }
         // Another field than theirs: theirs stay.
         let other = SendingWorld.fields(replacing(opened, [("acceptsPush", "true")]))
-        #expect(ReadPages.call(form.submit(request, other, now))?.body == ["acceptsPush": true])
+        #expect(form.submit(request, other, now).call?.body == ["acceptsPush": true])
         // The same field: nothing is written, both values are shown, and what was typed stays.
         let typed = replacing(opened, [(name, value)])
-        let errors = try #require(ReadPages.errors(form.submit(request, SendingWorld.fields(typed), now)))
+        let errors = try #require(form.submit(request, SendingWorld.fields(typed), now).errors)
         #expect(Array(errors.keys) == [contested] && errors[contested]?.contains(theirs) == true, "\(errors)")
         var again = request
         again.typed = SendingWorld.fields(typed)
@@ -184,23 +179,23 @@ struct AudiencePagesTests {
         let hidden = shown.fields.filter(\.kind.isHidden).map { ($0.name, $0.value) }
         #expect(!hidden.isEmpty)
         let second = form.submit(request, SendingWorld.fields(replacing(typed, hidden)), now)
-        #expect(ReadPages.call(second)?.body == mine)
+        #expect(second.call?.body == mine)
     }
 
     @Test func aDeviceThatCannotBeReadIsNotChanged() {
         let answers = Answers(["device": ReadPages.problem(503, "PG-2001", "nothing was changed; try again")])
         let step = PreferencesForm().submit(ReadPages.request(), ReadPages.fields(["timeZone": "UTC"]), answers)
-        #expect(ReadPages.errors(step)?[""] != nil)
+        #expect(step.errors?[""] != nil)
     }
 
     @Test func erasingIsAskedAgainAndNeedsThePassword() {
         let request = ReadPages.request(["device": "a b", "user": "u/1"])
         #expect(EraseDeviceForm().asksPassword && EraseUserForm().asksPassword)
-        #expect(ReadPages.call(EraseDeviceForm().submit(request, FormFields([]), Answers())) == nil)
+        #expect(EraseDeviceForm().submit(request, FormFields([]), Answers()).call == nil)
         let confirmed = ReadPages.fields(["confirmed": "yes"])
-        #expect(ReadPages.call(EraseDeviceForm().submit(request, confirmed, Answers()))?.path == "devices/a%20b")
-        #expect(ReadPages.call(EraseUserForm().submit(request, FormFields([]), Answers())) == nil)
-        #expect(ReadPages.call(EraseUserForm().submit(request, confirmed, Answers()))?.path == "users/u%2F1")
+        #expect(EraseDeviceForm().submit(request, confirmed, Answers()).call?.path == "devices/a%20b")
+        #expect(EraseUserForm().submit(request, FormFields([]), Answers()).call == nil)
+        #expect(EraseUserForm().submit(request, confirmed, Answers()).call?.path == "users/u%2F1")
     }
 
     // MARK: Users
@@ -253,13 +248,13 @@ struct AudiencePagesTests {
     @Test func formsOfAUserNameAppAndVendor() {
         let request = ReadPages.request(["user": "u-1"])
         let accepts = ReadPages.fields(["app": "shop", "vendor": "upmc", "acceptsPush": "false"])
-        let call = ReadPages.call(UserPreferencesForm().submit(request, accepts, Answers()))
+        let call = UserPreferencesForm().submit(request, accepts, Answers()).call
         #expect(call?.path == "apps/shop/users/u-1" && call?.body == ["acceptsPush": false])
         #expect(call?.query == [PageRequest.Parameter("vendor", "upmc")])
         let consent = ReadPages.fields(["app": "shop", "subject": "news", "state": "unsubscribed"])
-        let recorded = ReadPages.call(ConsentForm().submit(request, consent, Answers()))
+        let recorded = ConsentForm().submit(request, consent, Answers()).call
         #expect(recorded?.body == ["subject": "news", "state": "unsubscribed", "users": ["u-1"]])
-        let errors = ReadPages.errors(ConsentForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()))
+        let errors = ConsentForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()).errors
         #expect(errors?["subject"] != nil)
     }
 
@@ -268,22 +263,20 @@ struct AudiencePagesTests {
     @Test func aGroupIsCreatedChangedAndDeleted() {
         let request = ReadPages.request(["group": "early birds"])
         let create = ReadPages.fields(["app": "shop", "vendor": "native", "group": "a/b"])
-        let created = ReadPages.call(CreateGroupForm().submit(request, create, Answers()))
+        let created = CreateGroupForm().submit(request, create, Answers()).call
         #expect(created?.method == .put && created?.path == "apps/shop/groups/a%2Fb")
         let members = ReadPages.fields(["app": "shop", "add": "u-1\r\n u-2 \n\n", "remove": "u-3"])
-        let changed = ReadPages.call(MembersForm().submit(request, members, Answers()))
+        let changed = MembersForm().submit(request, members, Answers()).call
         #expect(changed?.path == "apps/shop/groups/early%20birds/members")
         #expect(changed?.body == ["add": ["u-1", "u-2"], "remove": ["u-3"]])
         let many = ReadPages.fields([
             "app": "shop", "add": (0...1000).map { "u-\($0)" }.joined(separator: "\n"),
         ])
-        #expect(ReadPages.errors(MembersForm().submit(request, many, Answers()))?["add"] != nil)
-        #expect(
-            ReadPages.errors(MembersForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()))?["add"] != nil
-        )
-        #expect(ReadPages.call(DeleteGroupForm().submit(request, ReadPages.fields(["app": "shop"]), Answers())) == nil)
+        #expect(MembersForm().submit(request, many, Answers()).errors?["add"] != nil)
+        #expect(MembersForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()).errors?["add"] != nil)
+        #expect(DeleteGroupForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()).call == nil)
         let sure = ReadPages.fields(["app": "shop", "confirmed": "yes"])
-        #expect(ReadPages.call(DeleteGroupForm().submit(request, sure, Answers()))?.method == .delete)
+        #expect(DeleteGroupForm().submit(request, sure, Answers()).call?.method == .delete)
     }
 
     @Test func onlyThoseWhoSendChangeGroups() throws {

@@ -161,7 +161,7 @@ struct MessagePageTests {
             Issue.record("canceled at once")
             return
         }
-        let call = ReadPages.call(form.submit(request, ReadPages.fields(["confirmed": "yes"]), Answers()))
+        let call = form.submit(request, ReadPages.fields(["confirmed": "yes"]), Answers()).call
         #expect(call?.path == "messages/a%2Fb/cancel" && call?.method == .post)
         request.typed = ReadPages.fields(["ask": "cancel"])
         request.path = ["message": Self.id]

@@ -87,17 +87,6 @@ enum ReadPages {
         FormFields(fields.map { FormFields.Field($0.key, .text($0.value)) })
     }
 
-    /// The call of a form's step; nil: another step.
-    static func call(_ step: FormStep) -> APICall? {
-        guard case .call(let call) = step else { return nil }
-        return call
-    }
-
-    static func errors(_ step: FormStep) -> [String: String]? {
-        guard case .invalid(let errors) = step else { return nil }
-        return errors.errors
-    }
-
     static func tables(_ content: PageContent) -> [Table] {
         content.blocks.flatMap(\.body).compactMap { part in
             guard case .table(let table) = part else { return nil }
