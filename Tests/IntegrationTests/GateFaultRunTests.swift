@@ -74,21 +74,15 @@ import Testing
 
     /// Whether the vendor answers registrations with a field that the gateway would write otherwise.
     private func answerWrongly(_ isWrong: Bool, _ stage: LeavingStage) async throws {
-        let cleared = try await stage.vendor.control.call("DELETE", "/_stub/faults")
-        #expect((200...204).contains(cleared.status), "\(cleared.text)")
+        try await stage.vendor.removeFaults()
         guard isWrong else { return }
         let answer: JSON = [
             "cId": Self.wrongField, "aId": .string(stage.caller.account), "rc": 1, "cmt": "정상처리", "usRid": "SVR",
         ]
-        let fault = try await stage.vendor.control.call(
-            "POST",
-            "/_stub/faults",
-            [
-                "fault": "status", "path": "/pushApp/installApp", "status": 200, "carriedOut": true,
-                "headers": ["Content-Type": "application/json"], "body": .string(JSONWriter.text(answer)),
-            ]
-        )
-        #expect((200...201).contains(fault.status), "\(fault.text)")
+        try await stage.vendor.add(fault: [
+            "fault": "status", "path": "/pushApp/installApp", "status": 200, "carriedOut": true,
+            "headers": ["Content-Type": "application/json"], "body": .string(JSONWriter.text(answer)),
+        ])
     }
 
     /// The gateway answers registrations in the stage `serve`, and a full rollback leaves them to the vendor.

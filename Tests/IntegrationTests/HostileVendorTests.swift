@@ -33,11 +33,8 @@ import Testing
 
     /// Replaces the faults of the vendor.
     private func set(_ fault: JSON?, _ vendor: VendorStub) async throws {
-        let cleared = try await vendor.control.call("DELETE", "/_stub/faults")
-        try #require(cleared.status < 300, "\(cleared.text)")
-        guard let fault else { return }
-        let made = try await vendor.control.call("POST", "/_stub/faults", fault)
-        try #require(made.status < 300, "\(made.text)")
+        try await vendor.removeFaults()
+        if let fault { try await vendor.add(fault: fault) }
     }
 
     @Test func everyCallerOfAHostileVendorIsAnswered() async throws {

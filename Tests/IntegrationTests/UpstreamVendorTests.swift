@@ -95,12 +95,7 @@ import Testing
                 #expect(try await vendor.pushedTokens() == [token])
                 #expect(try await calls(of: message, world) == "answered true")
 
-                let fault = try await vendor.control.call(
-                    "POST",
-                    "/_stub/faults",
-                    ["fault": "loseAnswer", "path": "/msgClient", "times": 1]
-                )
-                #expect((200...201).contains(fault.status), "\(fault.text)")
+                try await vendor.add(fault: ["fault": "loseAnswer", "path": "/msgClient", "times": 1])
                 let lost = try await world.send("lost", to: ["users": ["kim"]])
                 try await eventually("the delivery without an answer is written") {
                     try await world.deliveries(of: lost) == ["sent upstream:old"]
@@ -288,12 +283,9 @@ import Testing
                 #expect(try await calls(of: message, world) == "answered true")
 
                 // Nothing was accepted: the calls wait, and no push leaves over another path.
-                let fault = try await vendor.control.call(
-                    "POST",
-                    "/_stub/faults",
-                    ["fault": "tooMany", "path": "/shop-hub/messages", "retryAfter": 2, "times": 1]
-                )
-                #expect((200...201).contains(fault.status), "\(fault.text)")
+                try await vendor.add(fault: [
+                    "fault": "tooMany", "path": "/shop-hub/messages", "retryAfter": 2, "times": 1,
+                ])
                 let later = try await world.send("later", to: ["users": ["kim"]])
                 try await eventually("the second try is accepted") {
                     try await world.deliveries(of: later) == ["sent upstream:old"]

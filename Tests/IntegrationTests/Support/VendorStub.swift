@@ -34,6 +34,17 @@ struct VendorStub {
         _ = await process.stop()
     }
 
+    /// Adds a fault, which takes effect on the calls that it matches (`Clients/vendorstubs/README.md`).
+    func add(fault: JSON, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let added = try await control.call("POST", "/_stub/faults", fault)
+        try #require(added.status == 200, "\(added.text)", sourceLocation: sourceLocation)
+    }
+
+    func removeFaults(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let removed = try await control.call("DELETE", "/_stub/faults")
+        try #require(removed.status == 200, "\(removed.text)", sourceLocation: sourceLocation)
+    }
+
     /// The recorded calls whose path begins so.
     func calls(to path: String) async throws -> [JSON] {
         let all = try await control.call("GET", "/_stub/calls?limit=200000").json?["calls"]?.array ?? []
