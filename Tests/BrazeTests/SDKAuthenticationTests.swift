@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import HTTPTypes
 import Model
+import TestKit
 import Testing
 
 @testable import Braze
@@ -20,17 +21,13 @@ struct SDKAuthenticationTests {
         return settings
     }
 
-    private static func base64(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
     private static func token(_ claims: String, algorithm: String = "RS256", by key: _RSA.Signing.PrivateKey? = key)
         throws -> String
     {
-        let text = base64(Data(#"{"alg":"\#(algorithm)","typ":"JWT"}"#.utf8)) + "." + base64(Data(claims.utf8))
+        let text = Data(#"{"alg":"\#(algorithm)","typ":"JWT"}"#.utf8).base64URL + "." + Data(claims.utf8).base64URL
         let digest = SHA256.hash(data: Data(text.utf8))
         let signature = try #require(key).signature(for: digest, padding: .insecurePKCS1v1_5)
-        return text + "." + base64(signature.rawRepresentation)
+        return text + "." + signature.rawRepresentation.base64URL
     }
 
     private static func claims(_ user: String = "u-1", ends: Int64 = ends) -> String {
@@ -83,7 +80,7 @@ struct SDKAuthenticationTests {
         #expect(code(try Self.token(Self.claims(), by: stranger), settings) == 27)
         // The signature covers exactly the claims.
         let parts = try Self.token(Self.claims()).split(separator: ".")
-        let forged = "\(parts[0]).\(Self.base64(Data(Self.claims("u-9").utf8))).\(parts[2])"
+        let forged = "\(parts[0]).\(Data(Self.claims("u-9").utf8).base64URL).\(parts[2])"
         #expect(code(forged, settings) == 27)
     }
 

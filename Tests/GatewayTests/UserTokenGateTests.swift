@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Model
 import SignedTokens
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -18,12 +19,8 @@ struct UserTokenGateTests {
     private static let key = P256.Signing.PrivateKey()
     private static let rsa = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
 
-    private static func base64(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
     private static func text(_ claims: JSONObject, _ algorithm: String) -> String {
-        base64(Data(#"{"alg":"\#(algorithm)"}"#.utf8)) + "." + base64(Data(JSONWriter.bytes(.object(claims))))
+        Data(#"{"alg":"\#(algorithm)"}"#.utf8).base64URL + "." + Data(JSONWriter.bytes(.object(claims))).base64URL
     }
 
     private static func token(
@@ -34,7 +31,7 @@ struct UserTokenGateTests {
         var claims = claims
         for (name, value) in change.pairs { claims[name] = value == .null ? nil : value }
         let text = text(claims, algorithm)
-        return text + "." + base64(try key.signature(for: Data(text.utf8)).rawRepresentation)
+        return try text + "." + key.signature(for: Data(text.utf8)).rawRepresentation.base64URL
     }
 
     private static func rsaToken() throws -> String {
@@ -43,7 +40,7 @@ struct UserTokenGateTests {
             for: SHA256.hash(data: Data(text.utf8)),
             padding: .insecurePKCS1v1_5
         )
-        return text + "." + base64(signature.rawRepresentation)
+        return text + "." + signature.rawRepresentation.base64URL
     }
 
     private static let rules = UserTokenRules(
@@ -168,13 +165,13 @@ struct UserTokenGateTests {
 
     @Test func aKeySetIsReadLikeAPEM() throws {
         let point = Self.key.publicKey.x963Representation
-        let (x, y) = (Self.base64(point.dropFirst().prefix(32)), Self.base64(point.suffix(32)))
+        let (x, y) = (point.dropFirst().prefix(32).base64URL, point.suffix(32).base64URL)
         let jwk: JSONObject = ["kty": "EC", "crv": "P-256", "x": .string(x), "y": .string(y)]
         #expect(TokenKey(jwk: jwk)?.pem == TokenKey(pem: Self.key.publicKey.pemRepresentation)?.pem)
         let parts = try #require(try Self.rsa?.publicKey.getKeyPrimitives())
         let rsa: JSONObject = [
-            "kty": "RSA", "use": "sig", "n": .string(Self.base64(parts.modulus)),
-            "e": .string(Self.base64(parts.publicExponent)),
+            "kty": "RSA", "use": "sig", "n": .string(parts.modulus.base64URL),
+            "e": .string(parts.publicExponent.base64URL),
         ]
         let pem = try #require(Self.rsa?.publicKey.pemRepresentation)
         #expect(TokenKey(jwk: rsa)?.pem == TokenKey(pem: pem)?.pem)

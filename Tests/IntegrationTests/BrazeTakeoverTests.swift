@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import Model
 import NIOHTTP1
+import TestKit
 import Testing
 
 @testable import CommandSupport
@@ -10,18 +11,14 @@ import Testing
 /// A stranger who knows the `device_id` of somebody's device, and has the app's SDK key, as everybody has (H1), over real processes.
 @Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld())
 struct BrazeTakeoverTests {
-    private static func base64(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
     /// The proof that the app's back end gives to a user's device (docs/contracts/braze.md#3.7).
     private static func proof(of user: String, by key: _RSA.Signing.PrivateKey) throws -> String {
         let ends = Int(Date().timeIntervalSince1970) + 600
         let claims = #"{"sub":"\#(user)","exp":\#(ends)}"#
-        let text = base64(Data(#"{"alg":"RS256","typ":"JWT"}"#.utf8)) + "." + base64(Data(claims.utf8))
+        let text = Data(#"{"alg":"RS256","typ":"JWT"}"#.utf8).base64URL + "." + Data(claims.utf8).base64URL
         let digest = SHA256.hash(data: Data(text.utf8))
         let signature = try key.signature(for: digest, padding: .insecurePKCS1v1_5)
-        return text + "." + base64(signature.rawRepresentation)
+        return text + "." + signature.rawRepresentation.base64URL
     }
 
     /// The body of a call that states a token, and perhaps a user, for the device.

@@ -2,16 +2,13 @@ import CommandSupport
 import Crypto
 import Foundation
 import Model
+import TestKit
 import Testing
 
 /// Users that are confirmed by tokens of the app's back end, by the command line, and warnings about the defaults, over real processes.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct UserTokenTests {
     private static let issuer = "https://login.example.com"
-
-    private static func base64(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
 
     private static func token(
         _ user: String,
@@ -22,8 +19,8 @@ struct UserTokenTests {
         let ends = Int(Date().timeIntervalSince1970 + seconds)
         let more = phone.map { #","phone_number":"\#($0)""# } ?? ""
         let claims = #"{"sub":"\#(user)","iss":"\#(issuer)","aud":"push","exp":\#(ends)\#(more)}"#
-        let text = base64(Data(#"{"alg":"ES256"}"#.utf8)) + "." + base64(Data(claims.utf8))
-        return text + "." + base64(try key.signature(for: Data(text.utf8)).rawRepresentation)
+        let text = Data(#"{"alg":"ES256"}"#.utf8).base64URL + "." + Data(claims.utf8).base64URL
+        return try text + "." + key.signature(for: Data(text.utf8)).rawRepresentation.base64URL
     }
 
     private static func push(_ digit: Character) -> String { String(repeating: digit, count: 64) }
