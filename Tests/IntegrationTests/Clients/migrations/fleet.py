@@ -21,7 +21,7 @@ TEXT = re.compile(r"#m\d+#")
 FOLLOWS_SECONDS = 60.0
 # Calls at a time.
 CALLERS = 4
-# A turn of `Turns`: a little longer than one takes on a machine that has nothing else to do.
+# A turn of `Turns`: a little longer than one takes on an idle machine.
 TURN_SECONDS = 0.1
 # The counts of the push service of which one grows when a push ends, or is left without an answer.
 ENDS = ("accepted", "rejectedTotal", "unanswered", "distinctPairs", "repeats")
@@ -40,7 +40,7 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = FOLL
 
 
 class Turns:
-    """The time that something takes to happen, with little of what a slow machine adds.
+    """The time that something takes, largely without what a slow machine adds.
 
     In each turn, a probe asks for something that the same processes do, and the turn counts as at most `TURN_SECONDS`. On a free machine that is the time of the clock.
     Where other processes take the processors or the disk, each turn lasts longer, and the awaited work has the same number of turns. A gateway that leaves the work
@@ -152,7 +152,7 @@ class Fleet:
         self.each(chosen, lambda phone: self.insist(lambda: self.vendor.register(self.calls, phone)), during)
         self.vendor_knows(chosen)
 
-    def each(self, items: list[Item], call: Callable[[Item], Result], during: Callable[[int], None] | None) -> list[Result]:
+    def each(self, items: list[Item], call: Callable[[Item], Result], during: Callable[[int], None] | None = None) -> list[Result]:
         """The results of `call` with each of the items, of which several run at the same time. `during` is called with the number of each before it."""
 
         def one(entry: tuple[int, Item]) -> Result:

@@ -166,7 +166,7 @@ class Guide(Journey):
         self.register(self.stub.vendor, self.devices[:-1])
 
     def register(self, calls: Calls, phones: list[Phone]) -> None:
-        list(self.fleet.pool.map(lambda phone: self.vendor.register(calls, phone), phones))
+        self.fleet.each(phones, lambda phone: self.vendor.register(calls, phone))
 
     def provisioned(self, base: str) -> str:
         """The tenant of the tests with the guide's credentials and bindings. Only the vendor's address, the host of calls and the back end's network differ."""
@@ -306,7 +306,7 @@ class Guide(Journey):
         """Sends messages of the back end through the gateway. A gate counts sends, or pushes that the gateway makes, of which a message to several phones has many."""
         phones = self.devices[:-1]
         named = [phones[:NAMED]] * (samples // NAMED + 5) if is_pushed else [[phones[number % len(phones)]] for number in range(samples + 5)]
-        list(self.fleet.pool.map(self.send, named))
+        self.fleet.each(named, self.send)
 
     def send(self, phones: list[Phone]) -> None:
         answer = self.vendor.send(self.calls, f"Guide {next(self.numbers)}", phones)
