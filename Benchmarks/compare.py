@@ -41,7 +41,7 @@ CAMPAIGN_BAR = 0.9
 START_BAR = 1.0
 FORMAT_BAR = 0.6
 FORMATS = ["map", "braze", "notificationhubs"]
-# The forms of the files, as they are named before a format, and the option of the bench.
+# The forms of the files: what precedes the name of a format, and the options of `bench import`.
 IMPORT_KINDS = {"": [], "gzip ": ["--gzip"]}
 # MiB that ten times the rows of `IMPORT_ROWS` may add.
 IMPORT_MEBIBYTES = 32

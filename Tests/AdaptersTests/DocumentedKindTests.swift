@@ -30,7 +30,7 @@ struct DocumentedKindTests {
                 let method = HTTPRequest.Method(String(words[0]))
             else { return [] }
             let path = String(words[1].prefix { $0 != "?" })
-            // docs/contracts/braze.md#5.7: the calls of the chapter in front of it.
+            // docs/contracts/braze.md#5.7: the calls of the previous chapter.
             let paths = path.hasSuffix("*") ? ["create", "update", "delete"].map { "\(path.dropLast())\($0)" } : [path]
             return paths.filter { known.insert("\(words[0]) \($0)").inserted }
                 .map { Call(name: "\(words[0]) \($0)", method: method, path: $0) }
@@ -135,7 +135,7 @@ struct DocumentedKindTests {
         }
     }
 
-    /// The names of a catalogue stand in the contract: as a whole or, where it says so with `…`, by their last part.
+    /// The names of a catalogue are in the contract: as a whole or, where it says so with `…`, by their last part.
     @Test(arguments: vendors) func everyCallOfACatalogueIsDocumented(_ vendor: Vendor) throws {
         let documented = Set(try Self.documented(vendor).map(\.name))
         let left = try Self.catalogue(vendor).subtracting(documented)

@@ -40,7 +40,7 @@ import Testing
         return fields.count > 16 ? Int32(fields[16]) : nil
     }
 
-    // On two cores, a body that takes long to read would otherwise have one of them.
+    // On two cores, a body that takes long to read would otherwise occupy one of them.
     @Test func smallCallsComeFirst() async throws {
         let own = try #require(Self.niceness())
         let reading = await LargeBodies.parse { () -> Int32? in Self.niceness() }
@@ -65,7 +65,7 @@ import Testing
         #expect(await seen.next() == "room")
     }
 
-    // Its room is free when nothing of it is left.
+    // A permit that is released before the body is freed would admit more bodies than the memory has room for.
     @Test func theRoomOfALargeBodyIsHeldUntilItIsFreed() async throws {
         let (events, log) = AsyncStream.makeStream(of: String.self)
         var call = VendorRequest(route: "send", path: "/", body: Self.large)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CommandSupport
 
-/// A stranger who knows the `device_id` of somebody's device, and has the app's SDK key, as everybody has (H1), over real processes.
+/// A stranger who knows the `device_id` of a user's device and the SDK key, which every copy of the app contains (H1), over real processes.
 @Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld())
 struct BrazeTakeoverTests {
     /// The proof that the app's back end gives to a user's device (docs/contracts/braze.md#3.7).

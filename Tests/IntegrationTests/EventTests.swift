@@ -134,7 +134,7 @@ struct EventTests {
         let url: JSON = "http://127.0.0.1:9/hook"
         for wrong in [
             ["url": "ftp://a.example/"], ["url": "http://10.0.0.1/"], ["url": url, "kinds": ["sunt"]],
-            // Loopback is allowed here, but a person does not see that these lead to it.
+            // Loopback is allowed here, but people do not recognize it in these forms.
             ["url": "http://127.1:9/"], ["url": "http://2130706433:9/"], ["url": "http://0x7f.1:9/"],
             ["url": url, "secret": "short"], ["url": url, "events": []], ["url": url, "active": "yes"],
             ["url": url, "order": "app"], [:],

@@ -11,7 +11,7 @@ import Testing
         10 * (ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? 40)
     /// 64 MiB, in kB: four answers of the greatest length that is passed on.
     private static let memoryLimit = 64 << 10
-    /// Answers of the vendor that are none or point elsewhere, and whether the caller gets one of the gateway's own instead.
+    /// Incomplete and missing answers of the vendor and a redirect, and whether the caller gets an answer of the gateway instead.
     private static let faults: [(fault: JSON, isOwn: Bool)] = [
         (["fault": "wrongLength", "delta": 5], true), (["fault": "half"], true), (["fault": "reset"], true),
         (["fault": "loseAnswer"], true), (["fault": "redirect"], false),
@@ -98,7 +98,7 @@ import Testing
                 #expect(!isOwn || answer.text.contains(#""RT":"9999""#), "\(fault): \(answer.text)")
             }
         }
-        // Nobody follows the place.
+        // The gateway does not follow redirects.
         #expect(try await vendor.count(to: "/inside") == 0)
     }
 }

@@ -122,8 +122,8 @@ struct ImportKillTests {
     @Test func aKilledImportOfAnOldListOverwritesNothing() async throws {
         try await Soak.with(Cluster(nodes: 1)) { cluster in
             let imports = try await importOld(cluster, Self.oldRows, isTimed: true)
-            // Without these, the import may have begun anew after each kill, or may have stored its rows only while no device registered.
-            #expect(imports.continued > 0, "each began anew, seed \(Self.seed)")
+            // Otherwise each import may have started at the first line, or have stored its rows only while no device registered.
+            #expect(imports.continued > 0, "no import was continued, seed \(Self.seed)")
             #expect(imports.met > 0, "none stored rows while devices registered, seed \(Self.seed)")
             for (what, sql) in Self.losses {
                 #expect(try await cluster.number(sql) == 0, "\(what), seed \(Self.seed)")
@@ -257,7 +257,7 @@ struct ImportKillTests {
         /// Those of its import.
         var options: [String]
 
-        /// The line at which an import would continue; 1: it would begin anew.
+        /// The line at which an import would continue; 1: without a checkpoint.
         var line: Int {
             guard let data = FileManager.default.contents(atPath: path + ".checkpoint"),
                 let json = try? JSONParser.parse(Array(data)), let line = json["line"]?.int

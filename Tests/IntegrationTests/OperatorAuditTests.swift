@@ -3,7 +3,7 @@ import Foundation
 import Model
 import Testing
 
-/// The rows of the audit about what operators do at a shell, with their names (H5): without them, a bank does not know who took its devices away.
+/// The audit of commands at a shell, with the names of the operators (H5): without it, a bank cannot find out who exported its devices.
 @Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld())
 struct OperatorAuditTests {
     private var world: World { get throws { try SharedWorld.current } }

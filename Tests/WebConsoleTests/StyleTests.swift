@@ -19,7 +19,7 @@ struct StyleTests {
         }
     }
 
-    /// Nothing has another size or place in the dark: it is enough to look in one theme for what is cut off.
+    /// The dark theme changes no sizes and no places, so that texts that are cut off are found in either theme.
     @Test func themesDifferInColoursAlone() throws {
         let file = try #require(try ConsoleFiles.bundled().assets.first { $0.path.hasSuffix(".css") })
         let styles = String(decoding: file.bytes, as: UTF8.self)
@@ -29,7 +29,7 @@ struct StyleTests {
             let isColour = declaration.wholeMatch(of: /--[a-z-]+:#[0-9a-f]{3,6}/) != nil
             #expect(isColour || declaration == "color-scheme:dark", "\(declaration)")
         }
-        // Both are the only places that know the theme, and the comment at the beginning.
+        // Only these two places and the comment at the beginning name a theme.
         #expect(styles.components(separatedBy: "data-theme").count - 1 == 3)
         #expect(styles.components(separatedBy: "prefers-color-scheme").count - 1 == 1)
     }
@@ -44,7 +44,7 @@ struct StyleTests {
             let bytes = try Data(contentsOf: Self.root.appending(path: name))
             #expect(bytes.prefix(4) == Data("RIFF".utf8) && bytes.count <= 150_000, "\(name)")
         }
-        // Words for those who do not see them.
+        // A text for people who do not see the pictures.
         for picture in pictures { #expect(picture.output.1.count > 20, "\(picture.output.2)") }
     }
 }

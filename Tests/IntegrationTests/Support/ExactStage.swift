@@ -215,7 +215,7 @@ struct ExactStage: Sendable {
         }
     }
 
-    /// Lets a message give up whose pushes fail. 32 attempts would take minutes.
+    /// Makes the gateway give up a message whose pushes fail: sets its attempts to 32, which would take minutes otherwise.
     func giveUp(_ message: String) async throws {
         try await untilTried(message)
         try await eventually("the message gives up", every: .milliseconds(200)) {

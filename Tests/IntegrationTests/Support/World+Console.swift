@@ -14,7 +14,7 @@ extension World {
     /// this, a run on a machine without the index would pass without the OpenAPI validator, the generated client and the vendors' third-party clients.
     private static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_BROWSER"] == "1"
 
-    /// Skips the test because of what the machine lacks, or fails it where nothing may lack.
+    /// Skips the test because of what the machine lacks, or fails it if everything is required.
     static func lacks(_ what: String) throws {
         guard isEverythingRequired else { try Test.cancel("\(what)") }
         Issue.record("REQUIRE_BROWSER=1, and the machine lacks what the test needs: \(what)")

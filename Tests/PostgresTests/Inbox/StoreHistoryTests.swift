@@ -35,7 +35,7 @@ struct StoreHistoryTests {
                     'received', at, at FROM made;
             """
         )
-        // Behind the commit: rows that were written in the transaction of an ANALYZE count as changed after it, so that autovacuum analyzes every partition again
+        // After the commit: rows that were written in the transaction of an ANALYZE count as changed after it, so that autovacuum analyzes every partition again
         // while the test measures.
         try await admin.script("VACUUM (ANALYZE) gateway.delivery, gateway.message")
         await admin.close()

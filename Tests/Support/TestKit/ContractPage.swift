@@ -1,9 +1,9 @@
 import Foundation
 
-/// A page of docs/contracts. Tests take the documented calls and parameters from it, so that one that is documented later is missed by no list of theirs.
+/// A page of docs/contracts. Tests take the documented calls and parameters from it, so that none that is added later is missing.
 package struct ContractPage: Sendable {
     private struct Line {
-        /// The number of its section: `5.1`; empty in front of the first one.
+        /// The number of its section: `5.1`; empty before the first section.
         let section: String
         let text: String
     }
@@ -38,7 +38,7 @@ package struct ContractPage: Sendable {
         lines.filter { $0.text.hasPrefix(beginning) }.flatMap { SecurityDocument.code(in: $0.text) }
     }
 
-    /// The texts between backticks at the beginnings of a section's tables, in rows that begin with one. A text with choices is one for each of them.
+    /// The texts between backticks in the first cells of a section's tables, if the cell begins with one. A text with choices becomes one text per choice.
     package func rows(of section: String) -> [String] {
         lines.filter { $0.section == section && $0.text.hasPrefix("| `") }.flatMap { line in
             let cell = line.text.dropFirst(2).prefix { $0 != "|" }

@@ -1,4 +1,4 @@
-"""axe-core on a page as it is."""
+"""Runs axe-core on the present state of a page."""
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 from browser import Browser, check, scriptless
 
 SCRIPT = Axe().axe_script
-# The script stays in a page, in each of its themes and widths. Nothing but violations is computed in full and sent to this program.
+# The script is loaded once for all themes and widths of a page. Only violations are computed in full and returned.
 IS_LOADED = "() => typeof axe === 'object'"
 RUN = """async () => {
   const found = await axe.run(document, { resultTypes: ["violations"], elementRef: false, preload: false });
@@ -27,7 +27,7 @@ def violations(page: Page) -> dict[str, str]:
 
 
 def look(browser: Browser, page: Page, name: str) -> None:
-    """Keeps a picture of a state that no address has, such as a form with errors. axe needs scripts."""
+    """Keeps a picture of a state without an address, such as a form with errors, and checks it. axe runs only on pages with scripts."""
     browser.shot(page, name)
     if not any(page is known for known in scriptless):
         for rule, what in violations(page).items():

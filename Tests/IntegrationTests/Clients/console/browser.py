@@ -58,7 +58,7 @@ class Browser:
         page = context.new_page()
         if keyboard:
             keyboards.append(page)
-            # From now on the dialog of files is an event. Asked for by each use of a field, it could come after the key that opens the dialog.
+            # Makes file dialogs events from the start. A listener that each use of a field adds could be later than the key that opens the dialog.
             page.on("filechooser", lambda chooser: None)
         if not scripts:
             scriptless.append(page)

@@ -110,8 +110,8 @@ PLANT = """kind => {
   return element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
 }"""
 
-# Makes the heading hardly seen in the light theme. Styles that a script sets by their properties are no inline styles for the policy. The heading has no background of
-# its own: its letters are higher than its box, so that axe would not know what is behind them.
+# Lowers the contrast of the heading in the light theme. The content security policy does not block styles that a script sets by their properties. The heading has no
+# background of its own: its letters are higher than its box, so that axe could not determine what is behind them.
 FADE = """isFaded => { document.querySelector("h1").style.color = isFaded ? "#e9e9ec" : ""; }"""
 
 # Notes what has had the focus, and where nothing shows that it has it. The box of the search shows the focus of its field.
@@ -140,7 +140,7 @@ UNREACHED = """() => {
   }
   return found;
 }"""
-# Presses of Tab between two looks, and the most of them on one page. Fields of dates take several.
+# Presses of Tab between two evaluations, and the limit on one page. A date field takes several.
 PRESSES, MOST_PRESSES = 20, 800
 
 # Visible texts outside of what is written for machines, or is content of the test.

@@ -70,7 +70,7 @@ class Crawl:
         return {"pages": len(done), "first": self.first, "later": self.later, "axe": self.checks.axe_runs, "unvisited": sorted(set(self.patterns) - done)}
 
     def sized(self, transfer: Transfer, where: str) -> None:
-        """A page of this test's few objects; `scripts/bench console` measures those of a long history."""
+        """Checks the bytes that a page with few objects transfers. `scripts/bench console` measures pages of a long history."""
         first, later = transfer.sizes()
         check(0 < later < first, f"{where}: {first} bytes with the files and {later} without them were not counted")
         check(first <= FIRST_VIEW, f"{where}: the first view transfers {first} bytes, more than {FIRST_VIEW}")

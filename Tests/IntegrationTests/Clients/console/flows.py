@@ -20,7 +20,7 @@ from hands import pick, press, select, submit, write
 
 PASSWORD = "correct horse battery 9"
 TENANT = "acme"
-# The languages and widths in which people come, in turn. The second person has a phone without scripts and, instead of fingers, a keyboard.
+# The languages and widths in which people come, in turn. The second person has the screen of a phone, no scripts, and a keyboard instead of a touch screen.
 VIEWS = ({"language": "en", "size": DESKTOP}, {"language": "ko", "size": PHONE, "scripts": False, "keyboard": True})
 
 

@@ -26,7 +26,7 @@ def reach(page: Page, target: Locator) -> bool:
 
 
 def _is_typed(page: Page, target: Locator) -> bool:
-    """Whether the keyboard is to be used, which has reached the target then. An element that it cannot reach is a failure, and is used with the mouse, so that
+    """Whether to use the keyboard, which has then reached the target. An element that it cannot reach is a failure, and is used with the mouse, so that
     the flow goes on."""
     return not has_mouse(page) and reach(page, target)
 
@@ -40,7 +40,7 @@ def _use(page: Page, target: Locator, by_keyboard: Callable[[], object], by_mous
 
 def press(page: Page, target: Locator) -> None:
     """Uses a button or a link, and waits for the page that follows."""
-    # Before the time for the next page begins.
+    # The walk to the target must not count as time of the navigation.
     is_typed = _is_typed(page, target)
     with page.expect_navigation():
         if is_typed:
