@@ -121,7 +121,7 @@ package struct DeliveryExplanation: Sendable {
     package fileprivate(set) var upstream: UpstreamTrace?
     /// The message with the same text that the device was sent before; nil: there was none, or its device is not known any longer.
     package fileprivate(set) var duplicateOf: MessageID?
-    /// How the rules of the app routed the delivery; nil: it has none, or no outcome yet.
+    /// How the rules of the app routed the delivery; nil: the app has none.
     package fileprivate(set) var rules: RouteTrace?
 
     /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
