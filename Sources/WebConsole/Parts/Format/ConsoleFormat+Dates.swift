@@ -101,7 +101,7 @@ extension ConsoleFormat {
     /// A short name of the zone: its usual letters, or its city.
     package var zoneName: String { Self.name(of: zone.text) }
 
-    package static func name(of zone: String) -> String {
+    static func name(of zone: String) -> String {
         switch zone {
         case "Asia/Seoul": "KST"
         case "Asia/Tokyo": "JST"

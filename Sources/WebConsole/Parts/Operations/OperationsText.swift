@@ -2,7 +2,7 @@ package import Model
 
 /// Words that several pages of operations share.
 package enum OperationsText {
-    package static let cancel = Text(ko: "취소", en: "Cancel")
+    static let cancel = Text(ko: "취소", en: "Cancel")
     package static let app = Text(ko: "앱", en: "App")
     package static let vendor = Text(ko: "벤더", en: "Vendor")
     package static let credential = Text(ko: "인증서·키", en: "Credential")
@@ -10,9 +10,9 @@ package enum OperationsText {
     package static let time = Text(ko: "시각", en: "Time")
     package static let created = Text(ko: "생성", en: "Created")
     package static let origin = Text(ko: "출처", en: "Defined by")
-    package static let file = Text(ko: "설정 파일", en: "Provisioning file")
-    package static let api = Text(ko: "API·콘솔", en: "API or console")
-    package static let next = Text(ko: "다음", en: "Next page")
+    static let file = Text(ko: "설정 파일", en: "Provisioning file")
+    static let api = Text(ko: "API·콘솔", en: "API or console")
+    static let next = Text(ko: "다음", en: "Next page")
     package static let deleted = Text(ko: "삭제했습니다.", en: "Deleted.")
     package static let missing = Text(ko: "필수 항목입니다.", en: "This field is required.")
     package static let number = Text(ko: "숫자를 입력하세요.", en: "Enter a number.")

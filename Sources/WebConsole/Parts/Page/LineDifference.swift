@@ -1,7 +1,7 @@
 /// The difference of two texts by lines.
 package enum LineDifference {
     /// 1,000 lines of each text: the difference of longer texts would take too long, so they are shown as replaced.
-    package static let limit = 1000
+    static let limit = 1000
 
     /// The lines of both texts: those of `old` that are missing in `new` are removed, those of `new` that are missing in `old` are added.
     package static func lines(from old: String, to new: String) -> [DifferenceLine] {

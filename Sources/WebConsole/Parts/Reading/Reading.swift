@@ -145,33 +145,28 @@ package enum ReadingWords {
     package static let state = Text(ko: "상태", en: "State")
     package static let time = Text(ko: "시각", en: "Time")
     package static let next = Text(ko: "다음", en: "Next page")
-    package static let remove = Text(ko: "필터 해제", en: "Remove filter")
-    package static let requestID = Text(ko: "요청 ID", en: "request ID")
+    static let remove = Text(ko: "필터 해제", en: "Remove filter")
+    static let requestID = Text(ko: "요청 ID", en: "request ID")
     static let noResults = Text(ko: "이 필터에 해당하는 항목이 없습니다.", en: "Nothing matches these filters.")
-    package static let source = Text(ko: "확인 주체", en: "Source")
     package static let gateway = Text(ko: "게이트웨이", en: "Gateway")
     package static let phone = Text(ko: "앱", en: "App")
     package static let sourceGateway = Text(ko: "확인 주체: 게이트웨이", en: "Source: Gateway")
-    static let yes = Text(ko: "예", en: "Yes")
-    package static let no = Text(ko: "아니요", en: "No")
     package static let on = Text(ko: "켜짐", en: "On")
     package static let off = Text(ko: "꺼짐", en: "Off")
-    package static let none = Text(ko: "없음", en: "None")
-    package static let saved = Text(ko: "저장했습니다.", en: "Saved.")
     package static let required = Text(ko: "필수 항목입니다.", en: "This field is required.")
-    package static let forbidden = Text(
+    static let forbidden = Text(
         ko: "이 계정의 역할로는 이 정보를 볼 수 없습니다. 소유자나 운영자에게 요청하세요. 코드",
         en: "The role of this account may not see this. Ask an owner or operator. Code"
     )
-    package static let missing = Text(
+    static let missing = Text(
         ko: "해당 항목을 찾을 수 없습니다. 변경된 내용은 없습니다. 코드",
         en: "This object does not exist. Nothing was changed. Code"
     )
-    package static let refused = Text(
+    static let refused = Text(
         ko: "필터 값이 올바르지 않습니다. 변경된 내용은 없습니다. 필터를 고친 뒤 다시 조회하세요. 코드",
         en: "A filter has an invalid value. Nothing was changed. Correct the filter. Code"
     )
-    package static let failed = Text(
+    static let failed = Text(
         ko: "이 정보를 지금 읽을 수 없습니다. 변경된 내용은 없습니다. 잠시 후 다시 여세요. 코드",
         en: "This information cannot be read now. Nothing was changed. Open the page again in a moment. Code"
     )

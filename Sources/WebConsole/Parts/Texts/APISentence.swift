@@ -7,7 +7,7 @@ package enum APISentence {
     package static func text(_ english: String) -> Text { Text(ko: korean(english, depth: 0) ?? english, en: english) }
 
     /// The Korean sentence; nil: no pattern matches.
-    package static func korean(_ english: String) -> String? { korean(english, depth: 0) }
+    static func korean(_ english: String) -> String? { korean(english, depth: 0) }
 
     /// Longer texts are not sentences of the API. Unit: bytes.
     private static let limit = 4 << 10

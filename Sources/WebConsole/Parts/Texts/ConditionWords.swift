@@ -1,6 +1,6 @@
 /// The titles of the conditions of a diagnosis (docs/native-api.md), in the order in which the gateway examines them.
 package enum ConditionWords {
-    package static let all: [(String, Text)] = [
+    static let all: [(String, Text)] = [
         ("app", Text(ko: "앱", en: "App")),
         ("platform", Text(ko: "플랫폼", en: "Platform")),
         ("registration", Text(ko: "등록", en: "Registration")),

@@ -16,7 +16,7 @@ package struct ProblemWords: Sendable, Hashable {
     /// The words of a code; nil for one that is not known here.
     package static func of(_ code: String?) -> ProblemWords? { code.flatMap { table[$0] } }
 
-    package static var codes: [String] { table.keys.sorted() }
+    static var codes: [String] { table.keys.sorted() }
 
     private static let again = Text(ko: "잠시 후 다시 시도하세요.", en: "Try again in a moment.")
 

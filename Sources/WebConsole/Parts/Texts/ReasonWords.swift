@@ -30,7 +30,7 @@ package struct ReasonWords: Sendable, Hashable {
     package static func of(_ reason: String) -> ReasonWords? { table[reason] }
 
     /// The reasons with words.
-    package static var all: [String] { table.keys.sorted() }
+    static var all: [String] { table.keys.sorted() }
 
     /// A few words; an unknown reason is its own name.
     package static func name(_ reason: String, _ language: Language) -> String { of(reason)?.name(language) ?? reason }
@@ -40,7 +40,7 @@ package struct ReasonWords: Sendable, Hashable {
             + ReasonTable.broadcasts).map { ($0.0, $0.1) }
     ) { first, _ in first }
 
-    package init(_ name: Text, _ meaning: Text, _ party: Responsible, _ action: Text) {
+    init(_ name: Text, _ meaning: Text, _ party: Responsible, _ action: Text) {
         self.name = name
         self.meaning = meaning
         self.party = party
@@ -48,7 +48,7 @@ package struct ReasonWords: Sendable, Hashable {
     }
 
     /// A reason of a push service, which is its own name.
-    package init(_ name: String, _ meaning: Text, _ party: Responsible, _ action: Text) {
+    init(_ name: String, _ meaning: Text, _ party: Responsible, _ action: Text) {
         self.init(Text(ko: name, en: name), meaning, party, action)
     }
 }

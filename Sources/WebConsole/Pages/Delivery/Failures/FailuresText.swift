@@ -40,7 +40,6 @@ enum FailuresText {
         ko: "게이트웨이가 모르는 사유입니다. 발신 서비스의 문서를 확인하세요.",
         en: "The gateway does not know this reason. See the documentation of the push service."
     )
-    static let withoutReason = Text(ko: "단계 자체가 사유", en: "The stage is the reason")
 
     /// The stage in which deliveries were lost.
     static func stage(_ stage: String?) -> Text {

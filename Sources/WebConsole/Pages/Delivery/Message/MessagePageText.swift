@@ -41,7 +41,6 @@ package enum MessagePageText {
     static let expiresAt = Text(ko: "만료 시각", en: "Expires")
     static let sender = Text(ko: "발신자", en: "Sent by")
     static let none = Text(ko: "손실이 없습니다.", en: "There are no losses.")
-    static let withoutReason = Text(ko: "사유 없음", en: "No reason")
     static let unanswered = Text(ko: "응답을 받지 못한 발신 포함", en: "including those without an answer")
     static let ofAccepted = Text(ko: "접수된 알림 기준", en: "of the accepted notifications")
     static let notSent = Text(ko: "미발신", en: "Not sent")

@@ -17,7 +17,7 @@ package struct ReachFigures: Sendable, Hashable {
         }
 
         /// In a sentence.
-        package var inSentence: Text {
+        var inSentence: Text {
             switch self {
             case .reached: MessagesText.bar.accepted
             case .received: MessagesText.bar.received
@@ -74,7 +74,7 @@ package struct ReachFigures: Sendable, Hashable {
     package static func lines(_ body: JSON) -> [JSON] { body["groups"]?.array ?? [] }
 
     /// The source of the counts, and up to when they are counted.
-    package static func foot(_ body: JSON, _ words: Words) -> String {
+    static func foot(_ body: JSON, _ words: Words) -> String {
         let source = words(ReachText.source)
         guard let until = words.moment(body["countedUntil"]) else { return source }
         return "\(source) \(words(ReachText.counted(words.time(until))))"
