@@ -25,7 +25,7 @@ package enum SignInPages {
         let form = FormView(
             path: Path.signIn,
             fields: [
-                hidden("next", next),
+                .hidden("next", next),
                 .init(
                     name: "name",
                     label: SignInTexts.name(language),
@@ -43,7 +43,7 @@ package enum SignInPages {
     package static func code(_ language: Language, next: String) -> PageContent {
         let form = FormView(
             path: Path.code,
-            fields: [hidden("next", next), codeField(language)],
+            fields: [.hidden("next", next), codeField(language)],
             submit: SignInTexts.goOn(language)
         )
         return page(SignInTexts.codeTitle(language), SignInTexts.codeHint(language), [.form(form)])
@@ -58,7 +58,7 @@ package enum SignInPages {
     ) -> PageContent {
         let form = FormView(
             path: path,
-            fields: fields.map { hidden($0.name, $0.value) } + [
+            fields: fields.map { FormView.Field.hidden($0.name, $0.value) } + [
                 password(passwordField, SignInTexts.password, language)
             ],
             submit: SignInTexts.goOn(language),
@@ -76,7 +76,7 @@ package enum SignInPages {
         let title = isReset ? SignInTexts.reset : SignInTexts.invited
         let form = FormView(
             path: Path.invitation,
-            fields: [hidden("secret", secret)] + newPassword(language),
+            fields: [FormView.Field.hidden("secret", secret)] + newPassword(language),
             submit: title(language),
             account: name
         )
@@ -164,7 +164,7 @@ package enum SignInPages {
         }
         let form = FormView(
             path: Path.confirmCodes,
-            fields: [hidden("salt", new.salt), codeField(language)],
+            fields: [.hidden("salt", new.salt), codeField(language)],
             submit: SignInTexts.confirmCodes(language)
         )
         return [
@@ -210,10 +210,6 @@ package enum SignInPages {
             sentence: Sentence(mark: nil, text: sentence, link: nil),
             blocks: parts.isEmpty ? [] : [Block(width: 6, body: parts)]
         )
-    }
-
-    private static func hidden(_ name: String, _ value: String) -> FormView.Field {
-        FormView.Field(name: name, label: "", kind: .hidden, value: value)
     }
 
     private static func password(

@@ -352,6 +352,10 @@ package struct FormView: Sendable {
             self.autocomplete = autocomplete
             self.section = section
         }
+
+        package static func hidden(_ name: String, _ value: String) -> Field {
+            Field(name: name, label: "", kind: .hidden, value: value)
+        }
     }
     package var path: String
     package var fields: [Field]

@@ -8,7 +8,7 @@ package enum ShownVersion {
     package static let field = "shown"
 
     package static func hidden(_ version: String) -> FormView.Field {
-        .init(name: field, label: "", kind: .hidden, value: version)
+        .hidden(field, version)
     }
 
     /// A version of values for which the API states none.

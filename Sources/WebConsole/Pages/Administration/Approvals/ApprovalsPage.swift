@@ -11,7 +11,7 @@ struct ApprovalsPage: ConsolePage {
     let sharing = UpdateSharing.answers
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        Sending.pending([list(request)], answers)
+        Reading.open([list(request)], answers)
     }
 
     private func list(_ request: PageRequest) -> APICall {

@@ -46,6 +46,6 @@ struct OpenedField {
     /// In every other case the form stays as it was opened: what its person left is not a change.
     func hidden(_ request: PageRequest) -> FormView.Field {
         let value = request.errors.errors[name] == nil ? opened(request.typed) : stored
-        return FormView.Field(name: openedName, label: "", kind: .hidden, value: value)
+        return .hidden(openedName, value)
     }
 }

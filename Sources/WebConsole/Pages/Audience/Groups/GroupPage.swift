@@ -129,7 +129,7 @@ struct GroupPage: ConsolePage {
             }
             return Table.Row(cells: cells)
         }
-        let facts = [GroupsText.user, GroupsText.phone, GroupsText.personName, GroupsText.app]
+        let facts = [GroupsText.user, DeviceText.phone, DeviceText.name, ReadingWords.app]
         let columns = facts + (isEditor ? [DeviceText.actions] : [])
         let table = Table(
             caption: words(GroupsText.members),
@@ -158,14 +158,14 @@ struct GroupPage: ConsolePage {
         }
         let form = FormView(
             path: Link.path("groups", name, "members"),
-            fields: GroupForms.hidden(app, vendor) + [area("add", GroupsText.add), area("remove", GroupsText.remove)],
+            fields: UserForms.hidden(app, vendor) + [area("add", GroupsText.add), area("remove", GroupsText.remove)],
             submit: words(GroupsText.change)
         )
         return Block(width: 4, title: words(GroupsText.change), body: [.form(form)])
     }
 
     private func upload(_ name: String, _ app: String, _ vendor: String, _ words: Words) -> Block {
-        let form = UploadMembersForm.view(name, GroupForms.hidden(app, vendor), words)
+        let form = UploadMembersForm.view(name, UserForms.hidden(app, vendor), words)
         return Block(width: 4, title: words(GroupsText.upload), body: [.form(form)])
     }
 }
@@ -175,20 +175,9 @@ enum GroupForms {
     /// 1,000 users, the limit of a call.
     static let userLimit = 1000
 
-    /// The address of a form has no parameters: the app and vendor are fields.
-    static func hidden(_ app: String, _ vendor: String) -> [FormView.Field] {
-        [("app", app), ("vendor", vendor)].map { name, value in
-            FormView.Field(name: name, label: "", kind: .hidden, value: value)
-        }
-    }
-
     /// The users of a text with one per line.
     static func users(_ text: String?) -> [String] {
-        (text ?? "").split(whereSeparator: \.isNewline).map { line in
-            var rest = line.drop { $0.isWhitespace }
-            while let last = rest.last, last.isWhitespace { rest.removeLast() }
-            return String(rest)
-        }.filter { !$0.isEmpty }
+        (text ?? "").split(whereSeparator: \.isNewline).map { String($0).trimmed }.filter { !$0.isEmpty }
     }
 }
 

@@ -73,7 +73,7 @@ struct GroupsPage: ConsolePage {
     private func create(_ app: String, _ vendor: String, _ words: Words) -> Block {
         let form = FormView(
             path: Link.path("groups", "create"),
-            fields: GroupForms.hidden(app, vendor) + [
+            fields: UserForms.hidden(app, vendor) + [
                 FormView.Field(
                     name: "group",
                     label: words(GroupsText.name),

@@ -12,7 +12,7 @@ struct TestDevicesPage: ConsolePage {
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         var calls = [Sending.apps]
         if answers.has("apps"), let app = Sending.app(request, answers) { calls.append(members(request, app)) }
-        return Sending.pending(calls, answers)
+        return Reading.open(calls, answers)
     }
 
     private func members(_ request: PageRequest, _ app: String) -> APICall {
@@ -104,7 +104,7 @@ struct AddTestUserForm: ConsoleForm {
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
         guard let app = fields["app"], fields["user"]?.trimmed.isEmpty == false else { return [] }
-        return Sending.pending([APICall("group", .put, Link.path("apps", app, "groups", Sending.testGroup))], answers)
+        return Reading.open([APICall("group", .put, Link.path("apps", app, "groups", Sending.testGroup))], answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {

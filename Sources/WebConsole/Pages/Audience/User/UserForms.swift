@@ -67,8 +67,13 @@ struct EraseUserForm: ConsoleForm {
     }
 }
 
-/// The common parts of the forms about users.
+/// The common parts of the forms about users and groups.
 enum UserForms {
+    /// The address of a form has no parameters: the app and vendor are fields.
+    static func hidden(_ app: String, _ vendor: String) -> [FormView.Field] {
+        [.hidden("app", app), .hidden("vendor", vendor)]
+    }
+
     static func app(_ request: PageRequest, _ fields: FormFields) -> String? {
         fields["app"].flatMap { $0.isEmpty ? nil : $0 } ?? request.value("app")
     }

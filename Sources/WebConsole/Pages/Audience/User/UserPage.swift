@@ -174,10 +174,7 @@ struct UserPage: ConsolePage {
 
     private func forms(_ name: String, _ app: String, _ request: PageRequest) -> [Block] {
         let words = Words(request)
-        // The address of a form has no parameters: the app and vendor are fields.
-        let hidden = [("app", app), ("vendor", Self.vendor(request) ?? "native")].map { name, value in
-            FormView.Field(name: name, label: "", kind: .hidden, value: value)
-        }
+        let hidden = UserForms.hidden(app, Self.vendor(request) ?? "native")
         let accepts = FormView(
             path: Link.path("users", name, "preferences"),
             fields: hidden + [

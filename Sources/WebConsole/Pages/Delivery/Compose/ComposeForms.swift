@@ -27,7 +27,7 @@ struct ReviewForm: ConsoleForm {
     let bodyLimitBytes = 3 << 20
 
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        Sending.pending(Composition(fields).storing(fields), answers)
+        Reading.open(Composition(fields).storing(fields), answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
@@ -61,7 +61,7 @@ struct SendForm: ConsoleForm {
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
         let composition = Composition(fields)
         guard let to = composition.recipients else { return [] }
-        return Sending.pending([Review.size(of: to, composition.app)], answers)
+        return Reading.open([Review.size(of: to, composition.app)], answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {

@@ -20,7 +20,7 @@ struct ComposePage: ConsolePage {
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         guard answers.has("apps"), let app = Sending.app(request, answers) else {
-            return Sending.pending([Sending.apps], answers)
+            return Reading.open([Sending.apps], answers)
         }
         let many = [PageRequest.Parameter("limit", "\(Sending.choices)")]
         var calls = [
@@ -32,7 +32,7 @@ struct ComposePage: ConsolePage {
         } else {
             calls += Review.calls(Composition(app: app, request.typed), request, answers)
         }
-        return Sending.pending(calls, answers)
+        return Reading.open(calls, answers)
     }
 
     /// The object that fills the form.

@@ -39,7 +39,7 @@ struct Review {
             let finds = composition.searches.enumerated().map { place, text in
                 APICall("find-\(place)", .post, "find", body: ["value": .string(text), "app": .string(app)])
             }
-            guard Sending.pending(finds, answers).isEmpty else { return finds }
+            guard Reading.open(finds, answers).isEmpty else { return finds }
             composition.devices = found(composition, answers)
         }
         guard let to = composition.recipients else { return [] }

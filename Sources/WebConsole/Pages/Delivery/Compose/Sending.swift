@@ -16,11 +16,6 @@ package enum Sending {
     /// 200 apps, groups and templates in a choice: more do not fit a list that a person reads.
     static let choices = 200
 
-    /// The calls that have no answer yet.
-    package static func pending(_ calls: [APICall], _ answers: Answers) -> [APICall] {
-        calls.filter { !answers.has($0.name) }
-    }
-
     package static let apps = APICall("apps", .get, "apps", query: [.init("limit", "\(choices)")])
 
     /// The apps that are in use.
@@ -53,7 +48,7 @@ package enum Sending {
     }
 
     package static func hidden(_ values: [(String, String)]) -> [FormView.Field] {
-        values.map { FormView.Field(name: $0.0, label: "", kind: .hidden, value: $0.1) }
+        values.map { .hidden($0.0, $0.1) }
     }
 
     /// A text for one line of a table. The whole text is on the page of its object.

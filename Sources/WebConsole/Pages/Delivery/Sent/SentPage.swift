@@ -12,7 +12,7 @@ struct SentPage: ConsolePage {
     static let soonSeconds: Int64 = 30
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        Sending.pending([APICall("message", .get, Link.path("messages", request.path["message"] ?? ""))], answers)
+        Reading.open([APICall("message", .get, Link.path("messages", request.path["message"] ?? ""))], answers)
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {

@@ -12,17 +12,17 @@ struct TemplatePage: ConsolePage {
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         var calls = [APICall("template", .get, Self.path(request))]
         if request.typed.isEmpty, let copied = request.value(Self.copy) {
-            calls.append(APICall("copied", .get, Link.path("apps", request.path["app"] ?? "", "templates", copied)))
+            calls.append(APICall("copied", .get, Self.path(request, of: copied)))
         }
-        return Sending.pending(calls, answers)
+        return Reading.open(calls, answers)
     }
 
     /// The parameter of the page of a new template that names the one to duplicate.
     static let copy = "copy"
 
-    /// Of the native API.
-    static func path(_ request: PageRequest) -> String {
-        Link.path("apps", request.path["app"] ?? "", "templates", request.path["template"] ?? "")
+    /// The path in the native API of this template, or of another one of its app.
+    static func path(_ request: PageRequest, of template: String? = nil) -> String {
+        Link.path("apps", request.path["app"] ?? "", "templates", template ?? request.path["template"] ?? "")
     }
 
     func export(_ request: PageRequest) -> APICall? { APICall("template", .get, Self.path(request)) }
@@ -222,13 +222,10 @@ struct DuplicateTemplateForm: ConsoleForm {
     let name = "duplicate"
     let permission = Permission.send
 
-    private func path(_ request: PageRequest, _ fields: FormFields) -> String? {
-        NewTemplateForm.name(fields).map { Link.path("apps", request.path["app"] ?? "", "templates", $0) }
-    }
-
     /// The template that has the name already.
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
-        Sending.pending(path(request, fields).map { [APICall("taken", .get, $0)] } ?? [], answers)
+        guard let name = NewTemplateForm.name(fields) else { return [] }
+        return Reading.open([APICall("taken", .get, TemplatePage.path(request, of: name))], answers)
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {

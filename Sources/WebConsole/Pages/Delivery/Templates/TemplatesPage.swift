@@ -11,7 +11,7 @@ struct TemplatesPage: ConsolePage {
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         var calls = [Sending.apps]
         if answers.has("apps"), let app = Sending.app(request, answers) { calls.append(list(request, app)) }
-        return Sending.pending(calls, answers)
+        return Reading.open(calls, answers)
     }
 
     private func list(_ request: PageRequest, _ app: String) -> APICall {

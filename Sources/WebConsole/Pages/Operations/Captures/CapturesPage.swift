@@ -148,7 +148,7 @@ struct CapturesPage: ConsolePage {
                     hint: words(CapturesText.exchangesHint)
                 ),
                 .init(name: "texts", label: words(CapturesText.keepTexts), kind: .checkbox),
-                .init(name: "once", label: "", kind: .hidden, value: request.onceToken),
+                .hidden("once", request.onceToken),
             ],
             submit: words(CapturesText.start)
         )

@@ -162,7 +162,7 @@ struct RouteParts {
                     value: VendorName.all[0]
                 ),
                 .init(name: "tryUser", label: words(RoutesText.test), kind: .text(placeholder: "user-1")),
-                .init(name: "version", label: "", kind: .hidden, value: String(version)),
+                .hidden("version", String(version)),
             ],
             submit: words(RoutesText.save),
             second: (label: words(RoutesText.tryIt), path: here + "/try")
