@@ -10,8 +10,8 @@ struct AppsPage: ConsolePage {
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         let list = APICall("apps", .get, "apps", query: OperationsParts.page(request))
-        // 100: as many credentials as calls can give a tenant.
-        return Reading.open([list, Reading.get("credentials", "credentials", [("limit", "100")])], answers)
+        let limit = String(ObjectLimits.credentials)
+        return Reading.open([list, Reading.get("credentials", "credentials", [("limit", limit)])], answers)
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
