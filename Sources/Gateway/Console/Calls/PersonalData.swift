@@ -37,7 +37,7 @@ package struct PersonalData: Sendable {
         // Objects of these resources have keys and names of their own, which are not people's.
         if Self.isImpersonal(path) { return json }
         let masked = masked(json, isInbox: path.contains("inbox"), hasPeople: Self.listsPeople(path), depth: 0)
-        // The content of a message is sent again as it is: without what is masked it would be another one, and a mask must not be sent.
+        // The content serves to send the message again. If any of it is masked, all of it is left out, because a mask must not be sent.
         guard path.count == 2, path[0] == "messages", case .object(var message) = masked,
             message["content"] != json["content"]
         else { return masked }

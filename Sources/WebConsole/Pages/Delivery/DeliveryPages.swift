@@ -1,6 +1,6 @@
 package import PageParts
 
-/// The pages of the section of the sidebar, in its order. A page that is reached by links follows the one that leads to it.
+/// The pages of the sidebar's section Delivery, in its order. A page that is reached by links follows the one that leads to it.
 package enum DeliveryPages {
     package static let all: [any ConsolePage] = [
         OverviewPage(),

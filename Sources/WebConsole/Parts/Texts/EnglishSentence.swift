@@ -1,4 +1,4 @@
-/// Sentences of the gateway, which are English, are taken apart where a page is in another language.
+/// Finds the values in the gateway's English sentences, for pages in another language.
 package enum EnglishSentence {
     /// The text between two others; nil if `text` has another form.
     package static func middle(of text: String, _ head: String, _ tail: String) -> String? {

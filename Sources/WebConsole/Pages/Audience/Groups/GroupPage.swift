@@ -37,7 +37,7 @@ struct GroupPage: ConsolePage {
     }
 
     func export(_ request: PageRequest) -> APICall? {
-        // As many as a form changes: a downloaded table is edited and sent again.
+        // As many as a form changes: a downloaded table can be edited and uploaded.
         let rows: (String, String?) =
             request.fileFormat == .csv ? ("limit", String(GroupForms.userLimit)) : Reading.rows
         return base(request, Answers()).map { list($0, rows, request).exported(by: request) }
@@ -103,7 +103,7 @@ struct GroupPage: ConsolePage {
         if let problem = Reading.problem(answers["members"], words.language) {
             return Block(title: words(GroupsText.members), body: [problem])
         }
-        // The name of a user who is masked would remove nobody.
+        // The button sends the user's id, which an account without this permission sees masked.
         let isEditor = request.account.may(.send) && request.account.may(.personal)
         let path = Link.path("groups", name)
         let rows = (page["members"]?.array ?? []).map { member -> Table.Row in

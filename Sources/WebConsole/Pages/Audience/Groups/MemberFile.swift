@@ -36,7 +36,7 @@ enum MemberFile {
         var users: [String] = []
         for record in records.dropFirst() {
             let cells = try cells(record)
-            // A single quote inside a cell joins its line with the next ones, whose users would be left out.
+            // A lone quotation mark in a cell joins its line with the next ones, whose users would be left out.
             guard cells.count <= columns.count else { throw .unreadable(line: record.line) }
             guard cells.indices.contains(place), !cells[place].isEmpty else { throw .withoutUser(line: record.line) }
             users.append(cells[place])

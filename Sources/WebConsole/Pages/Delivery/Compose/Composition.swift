@@ -98,7 +98,7 @@ struct Composition: Sendable, Hashable {
         return JSONObject(pairs.map { ($0.key, $0.value) })
     }
 
-    /// The members that the form does not have, as the value of a hidden field; none without any.
+    /// The members that the form does not have, as a hidden field; empty: there are none.
     var hidden: [(String, String)] { more.isEmpty ? [] : [("more", JSONWriter.text(.object(more)))] }
 
     /// The content of a template or draft.

@@ -57,7 +57,7 @@ package struct ReachFigures: Sendable, Hashable {
         return APICall(name, .get, "analytics/\(name)", query: ShownRange(request).query + app)
     }
 
-    /// The page for more groups or rows than the API counts: its choices make them fewer. Nil: they are counted.
+    /// The page that is shown when the API refuses to count so many groups or rows. Its filters reduce them. Nil: it has not refused.
     package static func refusal(_ name: String, _ answers: Answers, _ title: Text, _ request: PageRequest)
         -> PageContent?
     {

@@ -154,7 +154,7 @@ struct TemplatePage: ConsolePage {
         return ([composition.title, composition.body, composition.campaign] + urgent).joined(separator: "\n")
     }
 
-    /// Of a stored template the members that the form does not have are kept when it is saved; the form of a copy carries them.
+    /// Saving a stored template keeps the members that the form does not have. The form of a copy carries them.
     private func form(
         _ composition: Composition,
         isNew: Bool,
@@ -222,7 +222,7 @@ struct DuplicateTemplateForm: ConsoleForm {
     let name = "duplicate"
     let permission = Permission.send
 
-    /// The template that has the name already.
+    /// The template that may have the name already.
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
         guard let name = NewTemplateForm.name(fields) else { return [] }
         return Reading.open([APICall("taken", .get, TemplatePage.path(request, of: name))], answers)
@@ -247,16 +247,16 @@ struct SaveTemplateForm: ConsoleForm {
     let permission = Permission.send
     let bodyLimitBytes = Composition.Limits.formBytes
 
-    /// The stored template, of which the members that the form does not have are kept.
+    /// The stored template: its members that the form does not have are kept.
     func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] {
         answers.has("stored") ? [] : [APICall("stored", .get, TemplatePage.path(request))]
     }
 
-    /// The content with the members that back ends alone write. If another person has changed the template meanwhile, the call is refused for its version.
+    /// The content, with the stored members that the form does not have. If another person has changed the template meanwhile, the API refuses the version.
     private func content(_ composition: Composition, over stored: JSON?) -> JSON {
         var object = composition.content.object ?? JSONObject()
         for (name, value) in stored?.object?.pairs ?? [] where !Composition.members.contains(name) {
-            // The members that the form of a copy carries win.
+            // Members that the form of a copy carries have precedence.
             if object[name] == nil { object[name] = value }
         }
         return .object(object)

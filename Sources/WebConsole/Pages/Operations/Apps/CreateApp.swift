@@ -7,7 +7,7 @@ struct CreateAppForm: ConsoleForm {
     let permission = Permission.configure
     let asksPassword = true
 
-    /// The fields that the form shows. An error of the API at another member is shown above it.
+    /// The fields that the form shows. An error of the API at another member is shown above the form.
     private static let shown: Set<String> = ["app", "topic", "production", "sandbox", "bindings"]
 
     static func view(_ credentials: [JSON], _ words: Wording) -> FormView {

@@ -77,7 +77,7 @@ struct SendersPage: ConsolePage {
         return .tag(.bad, words(SendersText.fails(since, text(sender["lastError"]))))
     }
 
-    /// The rule of the sentence: callbacks that fail, senders without a proof, their number.
+    /// States the first of these: senders whose callbacks fail, senders without a proof, the number of senders.
     private static func sentence(_ senders: [JSON], isWhole: Bool, _ words: Words) -> Sentence {
         guard !senders.isEmpty else { return Sentence(mark: .idle, text: words(SendersText.empty)) }
         let failing = senders.filter { Reading.number($0["failures"]) > 0 }.count
