@@ -12,22 +12,12 @@ struct VersionsPage: ConsolePage {
     /// Eight: more bars are rows of the table.
     private static let barCount = 8
 
-    /// A fact that an app reports of its device, by its name in the API.
-    enum Reported: String, Sendable, Hashable, CaseIterable {
-        case os, osVersion, model, appVersion, sdkVersion, locale
+    /// The order of the choices.
+    private static let choices: [ClientFacts.Field] = [.os, .osVersion, .model, .appVersion, .sdkVersion, .locale]
 
-        var name: Text {
-            switch self {
-            case .os: Text(ko: "운영 체제", en: "System")
-            case .osVersion: Text(ko: "운영 체제 버전", en: "System version")
-            case .model: Text(ko: "모델", en: "Model")
-            case .appVersion: Text(ko: "앱 버전", en: "App version")
-            case .sdkVersion: Text(ko: "SDK 버전", en: "SDK version")
-            case .locale: Text(ko: "언어와 지역", en: "Language and region")
-            }
-        }
-
-        init(_ request: PageRequest) { self = request.value("by").flatMap { Reported(rawValue: $0) } ?? .os }
+    /// The fact by which the request groups the counts.
+    private static func fact(_ request: PageRequest) -> ClientFacts.Field {
+        request.value("by").flatMap { ClientFacts.Field(rawValue: $0) } ?? .os
     }
 
     /// A value of the fact, with its counts.
@@ -35,7 +25,7 @@ struct VersionsPage: ConsolePage {
         let name: String
         let figures: ReachFigures
 
-        init(_ line: JSON, _ fact: Reported, _ words: Words) {
+        init(_ line: JSON, _ fact: ClientFacts.Field, _ words: Words) {
             let value = line["group"]?[fact.rawValue]?.string ?? ""
             name =
                 switch value {
@@ -49,7 +39,7 @@ struct VersionsPage: ConsolePage {
 
     private func call(_ request: PageRequest) -> APICall {
         var call = ReachFigures.call(path, request)
-        call.query.append(PageRequest.Parameter("by", Reported(request).rawValue))
+        call.query.append(PageRequest.Parameter("by", Self.fact(request).rawValue))
         return call
     }
 
@@ -61,7 +51,7 @@ struct VersionsPage: ConsolePage {
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
         let words = Words(request)
-        let fact = Reported(request)
+        let fact = Self.fact(request)
         if let refusal = ReachFigures.refusal(path, answers, VersionsText.title, request) { return refusal }
         let body = try answers.required(path)
         let lines = ReachFigures.lines(body).map { Line($0, fact, words) }
@@ -71,7 +61,9 @@ struct VersionsPage: ConsolePage {
             .choice(
                 label: words(VersionsText.by),
                 parameter: "by",
-                options: Reported.allCases.map { Filter.Option(value: $0.rawValue, label: words($0.name)) },
+                options: Self.choices.map { choice in
+                    Filter.Option(value: choice.rawValue, label: words(VersionsText.name(of: choice)))
+                },
                 selected: fact.rawValue
             )
         ]
@@ -85,7 +77,7 @@ struct VersionsPage: ConsolePage {
         page.blocks.append(
             Block(
                 title: words(VersionsText.table),
-                note: "\(words(fact.name)) · \(ShownRange(request).words(words.language))",
+                note: "\(words(VersionsText.name(of: fact))) · \(ShownRange(request).words(words.language))",
                 body: [.table(table(lines, fact, words))],
                 foot: ReachFigures.footOfLargest(body, words)
             )
@@ -117,7 +109,7 @@ struct VersionsPage: ConsolePage {
         return Block(title: words(VersionsText.devices), body: body, foot: words(VersionsText.changesNote))
     }
 
-    private func chart(_ lines: [Line], _ fact: Reported, _ words: Words) -> Block {
+    private func chart(_ lines: [Line], _ fact: ClientFacts.Field, _ words: Words) -> Block {
         let bars = lines.sorted { $0.figures.reached > $1.figures.reached }.prefix(Self.barCount).map { line in
             BarChart.Bar(
                 label: line.name,
@@ -127,10 +119,10 @@ struct VersionsPage: ConsolePage {
             )
         }
         let chart = BarChart(caption: words(ReachFigures.Kind.reached.name), bars: Array(bars))
-        return Block(title: words(fact.name), body: [.bars(chart)])
+        return Block(title: words(VersionsText.name(of: fact)), body: [.bars(chart)])
     }
 
-    private func table(_ lines: [Line], _ fact: Reported, _ words: Words) -> Table {
+    private func table(_ lines: [Line], _ fact: ClientFacts.Field, _ words: Words) -> Table {
         let rows = lines.prefix(ConsoleLimits.rows).enumerated().map { place, line -> Table.Row in
             let figures = line.figures
             let texts = [
@@ -142,7 +134,7 @@ struct VersionsPage: ConsolePage {
         }
         let numbers = ReachFigures.Kind.allCases.map(\.name) + [CampaignsText.readShare]
         let columns =
-            [Table.Column(label: words(fact.name))]
+            [Table.Column(label: words(VersionsText.name(of: fact)))]
             + numbers.map { Table.Column(label: words($0), isNumber: true) }
         return Table(caption: words(VersionsText.table), columns: columns, rows: Array(rows))
     }
@@ -173,6 +165,18 @@ enum VersionsText {
         ("lost", Text(ko: "끝난 등록", en: "Registrations lost")),
         ("invalidated", Text(ko: "무효가 된 토큰", en: "Tokens invalidated")),
     ]
+
+    /// The name of a fact.
+    static func name(of fact: ClientFacts.Field) -> Text {
+        switch fact {
+        case .os: Text(ko: "운영 체제", en: "System")
+        case .osVersion: Text(ko: "운영 체제 버전", en: "System version")
+        case .model: Text(ko: "모델", en: "Model")
+        case .appVersion: Text(ko: "앱 버전", en: "App version")
+        case .sdkVersion: Text(ko: "SDK 버전", en: "SDK version")
+        case .locale: Text(ko: "언어와 지역", en: "Language and region")
+        }
+    }
 
     static func none(_ range: String) -> Text {
         Text(ko: "\(range) 집계된 알림이 없습니다.", en: "No notification was counted \(range).")
